@@ -17,7 +17,7 @@ DOCS_READY := $(VENV)/.ready-docs
 WILD_READY := $(VENV)/.ready-wild
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-quick test-wild test-gpu fuzz lint format bench docs docs-serve clean
+.PHONY: help demo test test-all test-quick test-verify test-wild test-gpu fuzz lint format bench docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ test-quick: $(READY) ## one case of each test that is not marked slow, with few 
 $(WILD_READY): $(READY)
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[wild]'
 	@touch $@
+
+test-verify: $(READY) ## as test, with every compiled function compared with plain Python at its first call
+	WENGERT_VERIFY=1 WENGERT_OPT=0 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 2 $(ARGS)
 
 test-wild: $(WILD_READY) ## functions of public packages, eagerly and compiled, against differences
 	WENGERT_WILD=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests/wild $(ARGS)

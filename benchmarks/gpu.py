@@ -2,8 +2,8 @@
 
 `python benchmarks/gpu.py` where CuPy is; peers that are missing are left out. Every tool runs the same formulas, ours
 on arrays of CuPy and with `numpy`, JAX's with `jax.numpy`, PyTorch's with its own functions. Results are compared
-before anything is timed. Reported are seconds a call (the least of several, each with a synchronisation at its end),
-seconds of the first call, and each peer's time ÷ ours.
+before anything is timed. Reported are seconds a call (the least of several, each with a synchronisation at its end,
+after 0.3 s of such calls), seconds of the first call, and each peer's time ÷ ours.
 
 --only elementwise,mlp chooses cases, --quick takes smaller sizes, --no-peers runs ours only.
 """
@@ -20,6 +20,10 @@ from typing import Any, NamedTuple
 import numpy
 
 import wengert as wg
+
+WARM = 0.3
+"""For so many seconds the device is kept busy before anything is timed: one that has waited runs slowly at first, and
+tools differ in how long it waits for their compilers."""
 
 
 class Case(NamedTuple):
@@ -179,7 +183,9 @@ def measured(tool: Tool, case: Case) -> tuple[Any, float, float]:
         return time.perf_counter() - start, result
 
     first, result = once()
-    once()
+    end = time.perf_counter() + WARM
+    while time.perf_counter() < end:
+        once()
     best = min(once()[0] for _ in range(case.repeats))
     return each(list(result) if isinstance(result, (list, tuple)) else result, tool.to_host), first, best
 

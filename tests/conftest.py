@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 # Test processes run side by side; BLAS threads on top of them would fight over the same cores. The libraries read
 # these variables when they are loaded, so this comes before NumPy.
@@ -16,6 +17,9 @@ os.environ["WENGERT_CACHE"] = "0"
 # What compiled code reads before it was written to is not a number, rather than what happened to be there.
 os.environ.setdefault("WENGERT_POISON", "1")
 
+# Every program that is captured, and what each pass makes of it, is valid.
+os.environ.setdefault("WENGERT_CHECK", "1")
+
 # Jobs in the background of a shell ignore Ctrl-C, and so do their children; tests send it to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,6 +28,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from sampling import digest_of_source, sample
+from unverified import reason_for
 
 import wengert
 
@@ -44,6 +49,10 @@ settings.register_profile("full", _shared, max_examples=50)
 settings.load_profile(os.environ.get("WENGERT_TEST_PROFILE", "usual"))
 
 
+VERIFIES = os.environ.get("WENGERT_VERIFY", "0") not in ("", "0")
+"""Whether compiled functions are compared with plain Python."""
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     """A random generator that starts from the same seed in every test."""
@@ -57,9 +66,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Settle which cases are drawn before the processes that run tests are started, which are told the options."""
+    """Settle which cases are drawn, once for all processes that run tests."""
     if config.option.sample and config.option.draw is None:
-        config.option.draw = digest_of_source() if os.environ.get("CI") else next_draw(config)
+        told = getattr(config, "workerinput", {}).get("draw")
+        if told is None:
+            told = digest_of_source() if os.environ.get("CI") else next_draw(config)
+        config.option.draw = told
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process that runs tests; it is given the command line only, in which the draw does not stand."""
+    node.workerinput["draw"] = node.config.option.draw
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -126,6 +144,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.name in LONG_FILES:
             item.add_marker(pytest.mark.slow)
+        if VERIFIES and (reason := reason_for(item.nodeid)) is not None:
+            item.add_marker(pytest.mark.skip(reason=f"not with WENGERT_VERIFY: {reason}"))
     if config.option.sample:
         chosen = set(sample([item.nodeid for item in items], config.option.sample, config.option.draw))
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])

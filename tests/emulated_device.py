@@ -16,7 +16,7 @@ import numpy as np
 from strict_array import Current, StrictArray
 
 from wengert.backend.gpu.device import DEVICES
-from wengert.backend.gpu.ptx import joins, without_threads
+from wengert.backend.gpu.ptx import joins, without_given
 from wengert.backend.llvm.machine.engine import target_machine
 
 _ONE_BY_ONE = """define i64 @wg_thread() {
@@ -28,6 +28,40 @@ _THREAD = f"""
 @wg_now = global i64 0
 @wg_all = global i64 0
 {_ONE_BY_ONE}
+define float @wg_near_inverse_single(float %x) {{
+  %y = fdiv float 1.0, %x
+  ret float %y
+}}
+define double @wg_near_inverse(double %x) {{
+  %inverse = fdiv double 1.0, %x
+  %bits = bitcast double %inverse to i64
+  %known = and i64 %bits, -4294967296
+  %y = bitcast i64 %known to double
+  ret double %y
+}}
+define double @wg_near_inverse_root(double %x) {{
+  %bits = bitcast double %x to i64
+  %shifted = lshr i64 %bits, 1
+  %start = sub i64 6910469410427058089, %shifted
+  %y0 = bitcast i64 %start to double
+  %half = fmul double 0.5, %x
+  %a0 = fmul double %half, %y0
+  %b0 = fmul double %a0, %y0
+  %c0 = fsub double 1.5, %b0
+  %y1 = fmul double %y0, %c0
+  %a1 = fmul double %half, %y1
+  %b1 = fmul double %a1, %y1
+  %c1 = fsub double 1.5, %b1
+  %y2 = fmul double %y1, %c1
+  %a2 = fmul double %half, %y2
+  %b2 = fmul double %a2, %y2
+  %c2 = fsub double 1.5, %b2
+  %y3 = fmul double %y2, %c2
+  %more = bitcast double %y3 to i64
+  %known = and i64 %more, -4294967296
+  %y = bitcast i64 %known to double
+  ret double %y
+}}
 define i64 @wg_threads() {{
   %i = load i64, ptr @wg_all
   ret i64 %i
@@ -106,7 +140,7 @@ class EmulatedDevice:
     def load(self, text: str, name: str) -> Callable:
         machine = target_machine()
         prelude = _THREAD if not joins(text) else _THREAD.replace(_ONE_BY_ONE, "") + _IN_STEP
-        module = llvm.parse_assembly(prelude + without_threads(text).replace("ptx_kernel ", ""))
+        module = llvm.parse_assembly(prelude + without_given(text).replace("ptx_kernel ", ""))
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
@@ -126,7 +160,9 @@ class EmulatedDevice:
                 return
             EmulatedDevice.launches += 1
             assert all(x.device == self.number for x in arguments if isinstance(x, StrictArray))
-            given = [_argument(x) for x in arguments]
+            run(threads, [_argument(x) for x in arguments])
+
+        def run(threads: int, given: Sequence[Any]) -> None:
             function = ctypes.CFUNCTYPE(None, *[type(x) for x in given])(address)
             blocks, width = -(-threads // self.width), min(self.width, threads)
             every.value = blocks * width  # whole blocks, as on a GPU
@@ -138,11 +174,41 @@ class EmulatedDevice:
                 now.value = thread
                 function(*given)
 
-        launch.engine = engine  # type: ignore[attr-defined]
+        launch.engine, launch.run = engine, run  # type: ignore[attr-defined]
         return launch
 
     def start(self, kernel: Callable, threads: int, arguments: Sequence[Any]) -> None:
         kernel(threads, arguments)
+
+    def launcher(self, kernel: Any, threads: int, count: int) -> Callable:
+        def launch(places: Sequence[int]) -> None:
+            assert len(places) == count
+            EmulatedDevice.launches += 1
+            kernel.run(threads, [ctypes.c_void_p(p) for p in places])
+
+        return launch
+
+    def multiplier(self, x: StrictArray, y: StrictArray, out: StrictArray) -> Callable:
+        def multiply(places: Sequence[int]) -> None:
+            left, right, product = [
+                np.lib.stride_tricks.as_strided(_at(p, a._memory.dtype), a.shape, a.strides)
+                for p, a in zip(places, (x, y, out), strict=True)
+            ]
+            product[...] = left @ right
+
+        return multiply
+
+    def slow_operand(self, x: StrictArray, y: StrictArray) -> int | None:
+        return EmulatedDevice.slow
+
+    slow: int | None = None
+    """Which operand of products is copied first, in tests of that."""
+    repeated = 0
+
+    def repeat_launches(self, steps: Sequence[tuple[Callable, Sequence[int]]], places: Sequence[int]) -> None:
+        EmulatedDevice.repeated += 1
+        for start, operands in steps:
+            start([places[k] for k in operands])
 
     def place_of(self, x: StrictArray) -> int:
         return x._memory.ctypes.data
@@ -200,6 +266,11 @@ class EmulatedDevice:
         memory = np.empty(shape, dtype)
         memory.fill(77)
         return StrictArray(memory)
+
+
+def _at(place: int, dtype: np.dtype) -> np.ndarray:
+    """The number at an address."""
+    return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(place), dtype)
 
 
 def _argument(x: Any) -> Any:

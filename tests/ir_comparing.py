@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from wengert.api.jit import jit
 from wengert.control.call import execute
+from wengert.ir.check import check
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, all_nodes
+from wengert.ir.node import Block, Program, all_nodes
+from wengert.ir.show import show
 from wengert.types import SCALARS
 
 
@@ -53,6 +56,23 @@ def assert_same(before: Any, after: Any) -> None:
         for part in (np.real, np.imag) if x.dtype.kind in "fc" else ():
             numbers = ~np.isnan(part(x))
             np.testing.assert_array_equal(np.signbit(part(x))[numbers], np.signbit(part(y))[numbers])
+
+
+def kept_by(change: Callable[[Block], Block], program: Program, args: list[Any]) -> Block:
+    """What a pass makes of a random program: a valid one with the same outcome, while the program stays as it is."""
+    before = show(program)
+    block = change(program.block)
+    check(block)
+    assert show(program) == before, "the program was changed"
+    assert_same(outcome(program.block, args), outcome(block, args))
+    return block
+
+
+def number_of(op: str, f: Callable, *args: Any) -> int:
+    """How many nodes of an op there are in the optimised program of a function, which is a valid one."""
+    program = jit(f).lower(*args).program
+    check(program)
+    return sum(node.op.name == op for node in all_nodes(program.block))
 
 
 def number_of_nodes(block: Block) -> int:

@@ -435,7 +435,9 @@ EXAMPLES: dict[str, list[Call]] = {
         call(np.stack([G, G.T]), N, lower=False, unit=False),
     ],
     "solve_banded": [call(G + 2, N, l=1, u=1), call(G, N, l=0, u=2)],
-    **{name: [call(G), call(np.stack([G, G.T]))] for name in ["inv", "det", "slogdet", "qr", "lu", "eig", "eigvals"]},
+    **{name: [call(G), call(np.stack([G, G.T]))] for name in ["inv", "det", "slogdet", "qr", "lu"]},
+    "eig": [call(G, is_complex=False), call(np.stack([G, G.T]), is_complex=False)],
+    "eigvals": [call(G, is_complex=False), call(np.stack([G, G.T]), is_complex=True, after=to_real)],
     "pinv": [call(M, rcond=1e-15, hermitian=False), call(N, rcond=1e-15, hermitian=False)],
     "borders": [call(G), call(np.ones((3, 3))), call(np.ones((3, 3)), count=2)],
     "vanishes": [call(G, count=2), call(np.ones((3, 3)), count=1)],
@@ -503,7 +505,10 @@ EXAMPLES: dict[str, list[Call]] = {
         for name in ["continuous_riccati", "discrete_riccati"]
     },
     # polynomials
-    "roots": [call(np.array([1.0, -6.0, 10.5, -5.0])), call(np.array([2.0, 1.0, 3.0]), after=to_real)],
+    "roots": [
+        call(np.array([1.0, -6.0, 10.5, -5.0]), is_complex=False),
+        call(np.array([2.0, 1.0, 3.0]), is_complex=True, after=to_real),
+    ],
     "are_simple": [call(V, P)],
 }
 

@@ -166,7 +166,8 @@ def text(*parts):
 REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
-     augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b), matched),
+     augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b),
+     lambda x: x.__class__, lambda text: text, matched),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(
@@ -184,7 +185,8 @@ LOWERED = dict(zip(
      lambda iterable, make, is_lazy=False: make(iterable),
      swallowed, lambda manager: manager,
      lambda native, pushed, stopped: native(), lambda consumer, *of_suite: of_suite,
-     lambda iterable, native, choose: native(iterable), lambda iterable: iterable,
+     lambda iterable, native, choose, is_nested=False: native(iterable), lambda iterable: iterable,
+     lambda iterable, make, choose: make(iterable),
      lambda callees: False, lambda depth: None, default_of),
     strict=True,
 ))  # fmt: skip

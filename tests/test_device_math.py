@@ -78,6 +78,37 @@ def test_special_values(name):
         assert_alike(host(wg.jit(FUNCTIONS[name])(strict(SPECIAL))), FUNCTIONS[name](SPECIAL))
 
 
+def in_single(f: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What a kernel makes of numbers of single precision, and NumPy in double precision."""
+    got = host(wg.jit(f)(strict(x)))
+    assert got.dtype == np.float32
+    return got, f(x.astype(np.float64))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_single_precision(name):
+    """Within 3 units in the last place, and NumPy's answers for special values."""
+    with np.errstate(all="ignore"):
+        x = np.concatenate([points(name), 100 * np.random.default_rng(1).normal(size=50)]).astype(np.float32)
+        got, right = in_single(FUNCTIONS[name], x)
+        single = right.astype(np.float32)
+        is_finite = np.isfinite(single)
+        errors = np.abs(got[is_finite] - right[is_finite]) / np.spacing(np.abs(single[is_finite]))
+        assert np.max(errors) < 3
+        np.testing.assert_array_equal(got[~is_finite], single[~is_finite])
+        got, right = in_single(FUNCTIONS[name], np.array([*SPECIAL[:9], 1e-40, 3e38, -3e38, 44, -89, 95], np.float32))
+        np.testing.assert_allclose(got, right.astype(np.float32), rtol=4e-7, atol=1.5e-45)
+        known = ~np.isnan(right)
+        np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(right)[known])
+
+
+@pytest.mark.parametrize("function", [np.tanh, np.sin, np.cos], ids=lambda f: f.__name__)
+def test_derivatives_in_single_precision(function):
+    x = np.concatenate([points("tanh"), np.linspace(-45, 45, 61), [0.0, 1e5, -3e4]]).astype(np.float32)
+    got, right = in_single(wg.grad(lambda x: np.sum(function(x))), x)
+    assert np.all(np.abs(got - right) <= 7 * np.maximum(np.spacing(np.abs(right.astype(np.float32))), 1.5e-45))
+
+
 @pytest.mark.parametrize("name", OF_TWO)
 def test_functions_of_two(name, rng):
     x, y = [part.ravel() for part in np.meshgrid(SPECIAL, SPECIAL)]

@@ -150,3 +150,23 @@ def test_gradients_that_depend_on_nothing_of_the_device_lie_there():
             got = way(strict(X))
             assert isinstance(got, StrictArray)
             np.testing.assert_allclose(host(got), wg.grad(f)(X), rtol=1e-14)
+
+
+def test_calls_with_containers(rng):
+    """A call that is like the last one takes a quick way; containers, classes, shapes and layouts tell calls apart."""
+    x, y = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    turned = np.asfortranarray(y)
+
+    def f(p, k):
+        scaled = p["a"] if isinstance(p, dict) else p[0] * (2.0 if isinstance(p, tuple) else 1.0)
+        rest = p["b"] if isinstance(p, dict) else p[1][0]
+        return [scaled * k, (rest.T.ravel(), scaled.T @ rest)]
+
+    g = wg.jit(f)
+    there = StrictArray
+    calls = [([x, [y]], 2.0), ((x, [y]), 2.0), ([x, (y,)], 3), ([x, [turned]], 2.0), ([x[:2], [y[:2]]], 2.0)]
+    calls += [({"a": x, "b": y}, 2.0), ({"b": y, "a": x}, 2.0), ([y, [x]], 5.0)]
+    for p, k in [call for call in calls for _ in range(3)]:
+        got = wg.tree.leaves(g(wg.tree.map(there, p), k))
+        for a, b in zip(got, wg.tree.leaves(f(p, k)), strict=True):
+            np.testing.assert_allclose(host(a), b, rtol=1e-13)

@@ -71,3 +71,11 @@ print(wg.jit(wg.grad(lambda x: wg.stop_gradient(x) * x + wg.logsumexp(x * np.one
 
 def test_solvers_that_are_imported_after_the_first_derivative_and_operators_first_asked_for_while_it_is_taken():
     assert [float(x) for x in said_by(SOLVERS).split()] == pytest.approx([1 / 12, -2 / 64, 2, 4], rel=1e-6)
+
+
+def test_a_name_that_is_misspelt():
+    """Python completes the message: Did you mean …"""
+    run = subprocess.run(
+        [sys.executable, "-c", "import wengert as wg; wg.jacobain"], capture_output=True, text=True, check=False
+    )
+    assert "Did you mean: 'jacobian'?" in run.stderr

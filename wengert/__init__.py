@@ -196,7 +196,9 @@ def __getattr__(name: str) -> Any:
     elif name in _HOME:
         found = getattr(importlib.import_module(f"wengert.{_HOME[name]}"), name)
     else:
-        raise AttributeError(f"module 'wengert' has no attribute {name!r}")
+        raise AttributeError(  # which Python completes: Did you mean …
+            f"module 'wengert' has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
     globals()[name] = found
     return found
 

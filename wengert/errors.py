@@ -8,6 +8,8 @@ derives from the builtin exception that a NumPy user would have caught (`TypeErr
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import linecache
 import os
 import re
@@ -244,6 +246,17 @@ class VerificationError(WengertError, AssertionError):
         super().__init__(problem, remedy=remedy)
 
 
+_SPEAKS_OF_COMPILED_CODE = re.compile(r"\bcompiled (function|program|code)\b")
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether an error says that something cannot be done here which Python can do. What compiled code finds out when
+    it runs has a class of Python's, and speaks of compiled code."""
+    if isinstance(error, WengertError):
+        return not isinstance(error, VerificationError)
+    return _SPEAKS_OF_COMPILED_CODE.search(str(error)) is not None
+
+
 class MissingPackageError(WengertError, ImportError):
     """A function needs a package that is not installed."""
 
@@ -286,31 +299,93 @@ def explained(error: Exception) -> WengertError | None:
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
         if isinstance(error.__cause__ or error.__context__, ConcretizationError) and "array element" in str(error):
             return _not_written(frames)
-        if isinstance(error, TypeError) and _OUR_CLASS.search(str(error)):
+        if _OUR_CLASS.search(str(error)) and not str(error).startswith(
+            "unsupported operand type"
+        ):  # Python's own words
             return _not_taken(error, frames)
+        if _OF_CYTHON.match(str(error)):
+            return _not_taken_by_compiled_code(error, frames)
+    if isinstance(error, ctypes.ArgumentError):
+        return _not_taken_by_compiled_code(error, frames)
     return None
 
 
-_OUR_CLASS = re.compile(r"\bwengert\.(?:modes|ir|box)\.[\w.]+")
+_OUR_CLASS = re.compile(
+    r"\bwengert\.(?:modes|ir|box)\.[\w.]+|\btraced array\b|(?<=from )Sym\b|(?<=type )Sym\b"
+    r"|\bTraced\(.*?\), input_type=\w+"
+)
+"""How a traced value is called where libraries say what they were given; the last is pydantic's way."""
 
 
-def _not_taken(error: TypeError, frames: list[TracebackType]) -> WengertError | None:
-    """The error for that of compiled code which looks at the class of what it is given, and names ours."""
+_WITHOUT_ARITHMETIC = r"'(?:NoneType|str|bytes|dict|list|set|function|method|type|module)'"
+_OF_NO_NUMBER = re.compile(
+    r"(?:unsupported operand type\(s\) for|.* not supported between instances of) .*?"
+    rf"(?:{_WITHOUT_ARITHMETIC} and |and {_WITHOUT_ARITHMETIC}$)"
+    r"|can only concatenate \w+ \(not |.* object is not callable$"
+)
+"""What Python says of an operator between a number, traced or not, and None or a text, and of a call of a number."""
+
+
+def names_our_class(error: BaseException) -> bool:
+    """Whether code that was given a traced value complains of its class, and would not complain of a number."""
+    said = str(error) if isinstance(error, (TypeError, ValueError)) else ""
+    return _OUR_CLASS.search(said) is not None and _OF_NO_NUMBER.match(said) is None
+
+
+def _not_taken(error: TypeError | ValueError, frames: list[TracebackType]) -> WengertError | None:
+    """The error for that of code which looks at the class of what it is given, and names ours."""
     if not frames:
         return None
     followed = [trace for trace in frames if is_followed(trace.tb_frame.f_code.co_filename)]
     last, said = frames[-1].tb_frame.f_code, _OUR_CLASS.sub("a traced value", str(error))
     where = [described_line(t.tb_frame.f_code.co_filename, t.tb_lineno, t.tb_frame.f_globals) for t in followed[-1:]]
-    if os.path.isfile(last.co_filename):
-        why = "its package is left alone, since it has a calculus of its own: use our operators in place of its"
+    what = f"{last.co_name} in {os.path.basename(last.co_filename)}"
+    if followed and frames[-1] is followed[-1]:
+        what = "what is called here"
+        why = "it is compiled, or a class that looks at what it is given: use numbers and arrays in its place"
+    elif os.path.isfile(last.co_filename):
+        why = (
+            "its package is left alone; if it has a calculus of its own use our operators in place of its, if it only "
+            "holds or checks values a dataclass"
+        )
     else:
         why = "it is compiled, by Cython, mypyc or the like: install the package as source (pip install --no-binary)"
     return UnsupportedFunctionError(
-        f"{last.co_name} in {os.path.basename(last.co_filename)} does not take traced values: {said}",
+        f"{what} does not take traced values: {said.partition(chr(10) * 2)[0][:_LONGEST]}",
         remedy=f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to "
         "wg.stop_gradient(x)",
         where=where[0] if where else None,
     )
+
+
+_OF_CYTHON = re.compile(r"No matching signature found|Buffer dtype mismatch, .*\bobject'?$")
+"""What compiled code of a library says that was given traced values, of whose class it knows nothing."""
+
+
+def _not_taken_by_compiled_code(error: Exception, frames: list[TracebackType]) -> WengertError | None:
+    """The error for it names the library's function that followed code has called, if it is one of Python's."""
+
+    def is_inside(trace: TracebackType) -> bool:
+        filename = trace.tb_frame.f_code.co_filename
+        return filename.endswith(".pyx") or not is_followed(filename)
+
+    inside = list(itertools.takewhile(is_inside, reversed(frames)))
+    if len(inside) == len(frames):
+        return None
+    caller, name = frames[-len(inside) - 1], "what is called here"
+    if inside:
+        called = inside[-1].tb_frame
+        name = f"{called.f_globals.get('__name__', '')}.{called.f_code.co_qualname}".lstrip(".")
+    return UnsupportedFunctionError(
+        f"{name} does not take traced values: it is compiled, or calls compiled code, which says {str(error)!r}",
+        remedy="use a function in Python in its place, give it a rule with wg.custom_jvp or wg.custom_vjp, or apply it "
+        "to wg.stop_gradient(x)",
+        where=described_line(caller.tb_frame.f_code.co_filename, caller.tb_lineno, caller.tb_frame.f_globals),
+    )
+
+
+_LONGEST = 300
+"""Of what a library says, that is shown. Some list every field."""
 
 
 def _mention_missing_source(error: WengertError, frames: list[TracebackType]) -> None:

@@ -48,7 +48,10 @@ _LEFT_ALONE = frozenset(
         "memory_profiler", "debugpy", "pydevd", "_pydevd_bundle",
     )
 )  # fmt: skip
-_FOLLOWED_OF_SCIPY = frozenset(f"scipy.signal.{name}" for name in ("_czt", "_waveforms", "_ltisys", "_lti_conversion"))
+_FOLLOWED_OF_SCIPY = frozenset(
+    [f"scipy.signal.{name}" for name in ("_czt", "_waveforms", "_ltisys", "_lti_conversion")]
+    + ["scipy._lib._array_api"]
+)
 """Modules of SciPy that are plain NumPy programs: chirps, systems and their answers, zoomed transforms."""
 _FOLLOWED_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix",))
 """Modules of NumPy with a class of arrays that is derived as users derive theirs."""

@@ -21,10 +21,27 @@ class State:
     """How many transformations run, their traces, those that record linear programs, the innermost block that is being
     captured (`ir/build.py`), where in the source, if that is known otherwise, who looks on while derivatives are taken
     (`modes/watching.py`), usually nobody, in which library arrays are made (`ops/library.py`), usually NumPy, what
-    reverse mode may keep (`control/budget.py`), usually everything, and whether functions are tried only to see how
-    arrays lie in memory (`box/memory.py`), so that nothing of it is recorded."""
+    reverse mode may keep (`control/budget.py`), usually everything, whether functions are tried only to see how
+    arrays lie in memory (`box/memory.py`), so that nothing of it is recorded, where a traced value was last refused
+    as a number, the derivatives that are zero in a program that may yet be captured otherwise (`modes/cuts.py`), and
+    whether the cotangents of a sweep have come through a selection (`modes/linear.py`, `pull`)."""
 
-    __slots__ = ("budget", "capture", "depth", "library", "source", "tapes", "traces", "trying", "watch")
+    __slots__ = (
+        *(
+            "budget",
+            "capture",
+            "constants",
+            "cut_at",
+            "depth",
+            "library",
+            "selected",
+            "source",
+            "tapes",
+            "traces",
+            "trying",
+        ),
+        "watch",
+    )
 
     def __init__(self) -> None:
         self.depth = 0
@@ -35,7 +52,10 @@ class State:
         self.watch: Any = None
         self.library: Any = chosen[0]
         self.budget: Any = None
+        self.cut_at: Any = None
+        self.constants: list[Any] | None = None
         self.trying = False
+        self.selected = False
 
 
 class _Running(threading.local):

@@ -7,7 +7,7 @@ follow each other in equal steps. `empty_as` keeps that, and leaves gaps of no m
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -117,3 +117,16 @@ def copy_as(x: np.ndarray) -> np.ndarray:
     y = empty_as(x)
     y[...] = x
     return y
+
+
+_SMALL = 4
+
+
+def is_small_part(x: Any) -> TypeGuard[np.ndarray]:
+    """Whether an array is a view of at most a quarter of another one. Kept, it would keep all of that from being
+    written to in place, so that a copy is better. (The memory of an array need not be another's: `np.frombuffer`.)
+
+    >>> is_small_part(np.arange(8.0)[:2]), is_small_part(np.arange(8.0)[:4]), is_small_part(np.zeros(2))
+    (True, False, False)
+    """
+    return x.__class__ is np.ndarray and isinstance(x.base, np.ndarray) and x.size * _SMALL <= x.base.size

@@ -48,6 +48,15 @@ def has_own_dict(x: Any) -> bool:
     return True
 
 
+def wrapped_in(x: Any) -> Any:
+    """The function that another one stands for (`functools.wraps`), or `None`. An object that makes up attributes may
+    raise anything instead of having none."""
+    try:
+        return getattr(x, "__wrapped__", None)
+    except Exception:
+        return None
+
+
 def number_base(kind: type) -> type | None:
     """Python's class of numbers whose arithmetic a derived class has, such as `enum.IntEnum`; `None` if there is none.
 

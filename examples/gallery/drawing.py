@@ -75,9 +75,9 @@ class Axes:
         if not is_image:
             for t in _ticks(xa, xb):
                 out.append(f'<text x="{px(t):.1f}" y="{y0 + h + 15:.1f}" class="x">{t:.6g}</text>')
-            for t in _ticks(ya, yb):
+            for t in _log_ticks(ya, yb) if self.log_y else _ticks(ya, yb):
                 at = y0 + h - (t - ya) / (yb - ya) * h
-                name = f"1e{t:.3g}" if self.log_y else f"{t:.6g}"
+                name = f"{10**t:.3g}" if self.log_y else f"{t:.6g}"
                 out.append(f'<text x="{x0 - 5:.1f}" y="{at + 4:.1f}" class="y">{name}</text>')
         below = y0 + h + (16 if is_image else 34)
         out.append(f'<text x="{x0 + w / 2:.1f}" y="{below:.1f}" class="x">{escape(self.xlabel)}</text>')
@@ -125,6 +125,16 @@ def _ticks(a: float, b: float) -> list[float]:
     step *= 1 if abs(b - a) / step <= 6 else 2 if abs(b - a) / step <= 12 else 5
     first, last = np.ceil(min(a, b) / step - 1e-9), np.floor(max(a, b) / step + 1e-9)
     return [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # + 0.0: no −0
+
+
+def _log_ticks(a: float, b: float) -> list[float]:
+    """Logarithms of powers of ten, and of twice and five times these where there is room."""
+    low, high = min(a, b), max(a, b)
+    if high - low > 5:
+        return _ticks(low, high)
+    steps = np.log10([1, 2, 5] if high - low < 2 else [1])
+    found = [k + step for k in range(int(np.floor(low)), int(np.ceil(high))) for step in steps]
+    return [t for t in found if low <= t <= high]
 
 
 def _shape(d: dict[str, Any], px: Any, py: Any, frame: tuple) -> str:

@@ -3,6 +3,7 @@ code, and a result that is constant because a derivative was cut is a warning wi
 """
 
 import traceback
+import types
 import warnings
 
 import numpy as np
@@ -231,6 +232,33 @@ DERIVATIVES = {
 def test_a_derivative_that_was_cut_is_a_warning(f, line, derivative):
     with pytest.warns(wg.errors.ConstantResultWarning, match=line):
         assert derivative(f)(2.0) == 0.0
+
+
+def test_compiled_code_that_does_not_take_traced_values():
+    """Cython's words say nothing of them; its frames have the names of its files."""
+    source = "def evaluate(x): raise TypeError('No matching signature found')"
+    names = {"__name__": "library.fast"}
+    exec(compile(source, "library/fast.pyx", "exec"), names)
+    holder = types.SimpleNamespace(evaluate=names["evaluate"])
+    with pytest.raises(UnsupportedFunctionError, match=r"library.fast.evaluate does not take traced values"):
+        wg.grad(lambda x: holder.evaluate(x) * 2)(2.0)
+
+
+def of_as_many_turns(z, y):
+    """One branch, which is not taken, is constant; the lists differ in length, so that it is a program of its own."""
+    turns = []
+    if z:
+        turns.append(np.cos(z))
+    if y:
+        turns.append(np.sin(y))
+    return np.prod(turns) if turns else 3.0
+
+
+def test_programs_that_are_given_up_are_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = wg.jit(wg.grad(of_as_many_turns, argnums=(0, 1)))(0.3, 0.7)
+    np.testing.assert_allclose(found, (-np.sin(0.3) * np.sin(0.7), np.cos(0.3) * np.cos(0.7)))
 
 
 def test_constants_and_derivatives_that_are_zero_are_no_warning():

@@ -426,3 +426,19 @@ def test_operators_can_be_pickled():
     expected = derivative(X)
     close(pickle.loads(pickle.dumps(derivative))(X), expected.toarray())
     close(pickle.loads(pickle.dumps(wg.jit(wg.hessian(rosenbrock, sparse=True))))(X), wg.hessian(rosenbrock)(X))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.linalg.eigvalsh(np.diag(x)) ** 2),
+        lambda x: np.sum(np.linalg.svd(np.outer(x[:3], x[3:]) + np.eye(3), compute_uv=False)),
+        lambda x: np.linalg.eigh(np.diag(x[:3]) + 0.1 * x[3])[1][0, 0],
+    ],
+)
+def test_derivatives_of_spectra_compiled(f):
+    """What gives several results cannot be accumulated, and is done by products."""
+    x = np.array([0.3, 1.4, 2.5, -0.6, 0.7, 1.9])
+    want = wg.hessian(f)(x)
+    np.testing.assert_allclose(wg.jit(wg.hessian(f, sparse=True))(x).toarray(), want, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(wg.jit(wg.jacobian(wg.grad(f), sparse=True))(x).toarray(), want, rtol=1e-8, atol=1e-10)

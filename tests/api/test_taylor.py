@@ -82,6 +82,60 @@ def test_powers(p, x):
             assert not np.any(np.isfinite(got[~finite]))
 
 
+@pytest.mark.parametrize("p", [0, 1, 2, 3, 2.0, 3.0, 2.5, -2.0])
+def test_powers_with_an_exponent_that_a_compiled_function_is_given(p):
+    """A whole exponent that is not known while compiling has its binomial series at negative bases, too."""
+    with np.errstate(all="ignore"):
+        for x in (-0.4, 0.0, 1.3):
+            series = lambda x, p: np.array(wg.jet(lambda x: np.power(x, p), [x, 0.5, 0.2, 0.3]))
+            if x or p >= 0:
+                got, want = wg.jit(series)(x, p), series(x, p)
+                np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))  # at zero: infinite, or undetermined
+                np.testing.assert_allclose(got[np.isfinite(got)], want[np.isfinite(want)], rtol=1e-12, atol=1e-14)
+    counted = lambda x: np.array(wg.jet(lambda x: x ** np.sum(x > 0), [x, np.ones(3)]))
+    x = np.array([0.3, -0.7, 1.2])
+    np.testing.assert_allclose(wg.jit(counted)(x), np.array([x**2, 2 * x]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("x", [1e-9, 1e-3, 0.7, -1e-3, -0.7, 0.0])
+def test_powers_whose_exponents_are_known_late(x):
+    """Whole powers are polynomials, also next to zero: nothing is left of them beyond their degree."""
+    exponents = np.array([3.0, 2.5, -2.0, 0.0, 1.0, 17.0, 0.5, -0.5, 2.0001, -40.0])
+    series = lambda x, p: wg.taylor(lambda x: np.power(x, p), x, 6)
+    compiled = wg.jit(series)
+    with np.errstate(all="ignore"):
+        several = np.array(wg.taylor(lambda x: np.power(x, exponents), x, 6))
+        batch = np.array(wg.vmap(lambda p: series(x, p))(exponents))
+        for i, p in enumerate(exponents):
+            binomials = [math.prod((p - j) / (j + 1) for j in range(k)) for k in range(7)]
+            want = np.array([c * np.float64(x) ** (p - k) if c else 0.0 for k, c in enumerate(binomials)])
+            finite = np.isfinite(want)
+            for got in (several[:, i], batch[:, i], np.array(compiled(x, p))):
+                np.testing.assert_allclose(got[finite], want[finite], rtol=1e-11, atol=0)
+                assert not np.any(np.isfinite(got[~finite]))
+
+
+def test_exponents_are_variables_at_whole_numbers_too():
+    third = lambda p: wg.taylor(lambda x: x**p, 0.5, 3)[3]  # p (p - 1) (p - 2) 0.5^(p - 3) / 6
+    for way in (wg.grad(third), wg.jit(wg.grad(third)), lambda p: wg.jvp(third, (p,), (1.0,))[1]):
+        assert way(3.0) == pytest.approx((11.0 + 6.0 * math.log(0.5)) / 6)
+
+
+@pytest.mark.parametrize("x", [1e-12, 1e-3, 0.3, 0.0])
+def test_distribution_functions_with_whole_parameters(x):
+    """Polynomials, but for an exponential: next to zero their coefficients are not differences of large ones."""
+    density = np.array([0.0, 0.0, *[(-1) ** k / math.factorial(k) / 2 for k in range(10)]])  # of t² exp(−t)/2
+    expanded = lambda c: [sum(c[j] * math.comb(j, k) * x ** (j - k) for j in range(k, len(c))) for k in range(8)]
+    gamma = np.append(0.0, density / np.arange(1, len(density) + 1))
+    beta = np.array([0.0, 0.0, 0.0, 4.0, -3.0])
+    for f, known in ((lambda x: special.gammainc(3.0, x), gamma), (lambda x: special.betainc(3.0, 2.0, x), beta)):
+        series = lambda x, f=f: wg.taylor(f, x, 6)
+        for way in (series, wg.jit(series)):
+            np.testing.assert_allclose(way(x)[1:], expanded(known)[1:7], rtol=1e-5 if x == 0.3 else 1e-11, atol=1e-18)
+    mixed = wg.taylor(lambda x: special.betainc(np.array([3.0, 2.5]), 2.0, x), 1e-3, 6)
+    assert abs(mixed[6][0]) < 1e-12 < abs(mixed[6][1])
+
+
 def test_a_power_of_two_series():
     a, b = curves(2, 8)
     agree(wg.jet(lambda x, p: x**p, a, b), wg.jet(lambda x, p: np.exp(p * np.log(x)), a, b))

@@ -25,6 +25,12 @@ def test_known_solutions():
     agree(wg.taylor_ode(lambda t, y, a: a * y, 1.0, n, args=(2.0,)), wg.taylor(lambda t: np.exp(2 * t), 0.0, n))
     agree(wg.taylor_ode(lambda t, y: 3.0, 1, 3), [1, 3, 0, 0])
     agree(wg.taylor_ode(lambda t, y: np.cos(t), 0.0, n), wg.taylor(np.sin, 0.0, n))
+    lambert = [0.0, *[(-k) ** (k - 1) / math.factorial(k) for k in range(1, n + 1)]]  # y·exp(y) = t
+    agree(wg.taylor_ode(lambda t, y: np.exp(-y) / (1 + y), 0.0, n), lambert)
+    airy = [1.0, 0.0, 0.0]
+    for k in range(3, n + 1):
+        airy.append(airy[k - 3] / (k * (k - 1)))
+    agree([y[0] for y in wg.taylor_ode(lambda t, y: np.stack([y[1], t * y[0]]), np.array([1.0, 0.0]), n)], airy)
 
 
 def test_components():

@@ -44,6 +44,11 @@ def styblinski(x):
     return np.sum(x**4 - 16 * x**2 + 5 * x) / 2
 
 
+def levy(x):
+    waves = 1 + np.sin(3 * PI * x[1]) ** 2, 1 + np.sin(2 * PI * x[1]) ** 2
+    return np.sin(3 * PI * x[0]) ** 2 + (x[0] - 1) ** 2 * waves[0] + (x[1] - 1) ** 2 * waves[1]
+
+
 LOWEST = 0.5 - PI / 3
 MINIMA = {  # the box, the least value, and one of the places, of which there are so many
     branin: ([-5, 0], [10, 15], 5 / (4 * PI), (PI, 2.275), 3),
@@ -53,6 +58,7 @@ MINIMA = {  # the box, the least value, and one of the places, of which there ar
     rastrigin: ([-5.12, -5], [5, 5.12], 0.0, (0.0, 0.0), 1),
     mccormick: ([-1.5, -3], [4, 4], -math.sqrt(3) / 2 - PI / 3, (LOWEST, LOWEST - 1), 1),
     styblinski: ([-5, -5], [5, 5], None, None, 1),
+    levy: ([-10, -10], [10, 10], 0.0, (1.0, 1.0), 1),
 }
 
 
@@ -101,6 +107,18 @@ def kepler(x):
     return x - 0.9 * np.sin(x) - (1 - 0.9 * math.sin(1.0))
 
 
+def ferraris_tronconi(x):
+    first = 0.5 * np.sin(x[0] * x[1]) - x[1] / (4 * PI) - x[0] / 2
+    second = (1 - 1 / (4 * PI)) * (np.exp(2 * x[0]) - math.e) + math.e * x[1] / PI - 2 * math.e * x[0]
+    return np.stack([first, second])
+
+
+def brown(x):
+    """Almost linear."""
+    return np.concatenate([x[:-1] + np.sum(x) - 6.0, [np.prod(x) - 1.0]])
+
+
+B = min(root.real for root in np.roots([5, -6, 0, 0, 0, 1]) if abs(root.imag) < 1e-9 and 0 < root.real < 0.99)
 S = math.sqrt(np.max(np.roots([1, 0, 1, -1]).real))  # s⁶ + s² = 1
 ROOTS = {
     freudenstein_roth: ([-60, -60], [60, 60], [[5.0, 4.0]]),
@@ -111,6 +129,8 @@ ROOTS = {
     wilkinson: (0.5, 6.7, [1, 2, 3, 4, 5, 6]),
     oscillating: (0.05, 0.7, [1 / (k * PI) for k in range(6, 0, -1)]),
     kepler: (0.0, 4.0, [1.0]),
+    ferraris_tronconi: ([0.25, 1.5], [1.0, 2 * PI], [[0.299448692495721, 2.83692777045894], [0.5, PI]]),
+    brown: ([-2] * 5, [2] * 5, [[B, B, B, B, B**-4], [1.0] * 5]),
 }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.backend.llvm.machine.hints import vector_bytes
 
 SIZES = {"a": 3, "b": 4, "c": 5, "d": 9, "e": 2, "f": 1, "g": 40, "h": 64}
 FORMS = [
@@ -86,6 +87,27 @@ def test_large_products(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_factors_that_lie_by_columns(dtype):
+    """Long sums over rows of both factors, any number of them, in whole matrices and parts of others."""
+    random = np.random.default_rng(0)
+    sizes = [(2, 300, 40), (5, 513, 33), (7, 1030, 67), (16, 512, 96), (23, 257, 130), (64, 129, 70), (100, 300, 9)]
+    pairs = [(random.normal(size=(m, k + 3)), random.normal(size=(n, k + 3))) for m, k, n in sizes]
+    pairs = [(x.astype(dtype), y.astype(dtype)) for x, y in pairs]
+    f = lambda pairs: [z for x, y in pairs for z in (x @ y.T, x[:, 3:] @ y[:, 3:].T)]
+    compiled = wg.jit(f)
+    for found, wanted in zip(compiled(pairs), f([(x.astype("f8"), y.astype("f8")) for x, y in pairs]), strict=True):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-4 if dtype == "f4" else 1e-12)
+    assert "dots_" in compiled.lower(pairs).llvm or vector_bytes() < 64
+    x, y = pairs[3]
+    x[1, 500], x[2, 3], y[4, 5] = np.inf, np.nan, 3 * np.finfo(dtype).smallest_subnormal
+    with np.errstate(all="ignore"):
+        for found, wanted in zip(compiled(pairs), f(pairs), strict=True):
+            np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+            np.testing.assert_array_equal(np.isposinf(found), np.isposinf(wanted))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_subnormal_factors(dtype):
     """They count: where the other factor is large, also in the result."""
     random = np.random.default_rng(0)
@@ -100,6 +122,7 @@ def test_subnormal_factors(dtype):
         wg.jit(lambda x, y: x.T @ y)(by_columns, y),
         wg.jit(lambda x, y: x[:, ::2] @ y)(apart, y),
         wg.jit(lambda x, y: x[:, :40] @ y)(np.concatenate([x, x], axis=1), y),
+        wg.jit(lambda x, y: x @ y.T)(np.tile(x, 4), np.tile(y.T, 4)) / 4,
     ):
         np.testing.assert_allclose(found, x @ y, rtol=1e-4 if dtype == "f4" else 1e-12, atol=1e-5)
     x[:] = 5 * tiny

@@ -327,7 +327,7 @@ def test_columns_of_one_row_are_written_in_place_one_after_the_other():
       %e: f64[9, 3] = exp(%x)
       %y: f64[9, 3] = loop %k < 9 {{
         carry %v: f64[9, 3] = %e
-        %j: i64 = subtract(8, %k) {body}
+        %j: i64~ = subtract(8, %k) {body}
       }}
       return %y
     }}""")

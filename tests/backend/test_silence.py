@@ -38,3 +38,11 @@ def test_nothing_is_printed(name, capfd):
     wg.jit(f)(X)
     wg.jit(wg.grad(lambda x: np.sum(f(x))))(X)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("count", [9, 18, 30])
+def test_nothing_is_printed_about_columns_of_many_arrays(count, capfd):
+    arrays = list(np.random.default_rng(0).normal(size=(count, 2925, 2)))
+    f = lambda arrays: np.stack([a[:, 0] for a in arrays], axis=1)
+    np.testing.assert_array_equal(wg.jit(f)(arrays), f(arrays))
+    assert capfd.readouterr() == ("", "")

@@ -153,10 +153,29 @@ def asked(x):
     return np.sum(y) * sizes + sum(2.0**k * bool(found) for k, found in enumerate(kinds)) + bases
 
 
+def read_only(x):
+    y = x * 2
+    above = y[1:]
+    y.setflags(write=False)
+    above[0] = x[1] ** 3  # a view made before
+    asked = 1.0 + y.flags.writeable + 2 * y[1:].flags["W"] + 4 * above.flags.writeable
+    z = np.zeros(3)
+    z[0] = x[0] ** 2
+    z.flags.writeable = False
+    for name in (y, y[2:], y.reshape(2, 3), z):
+        try:
+            name[0] = 1.0
+        except ValueError:
+            asked += 10.0
+    z.flags.writeable = True
+    z += x[3:]
+    return asked * np.sum(y**2) + np.sum(z)
+
+
 @pytest.mark.parametrize(
     "f",
-    [reshaped, reshaped_with_views, reshaped_view, reshaped_cell, flat_reads_and_writes, flat_repeats, flat_assigned,
-     flat_iterated, filled, sorted_in_place, transposed, viewed, asked],
+    [read_only, reshaped, reshaped_with_views, reshaped_view, reshaped_cell, flat_reads_and_writes, flat_repeats,
+     flat_assigned, flat_iterated, filled, sorted_in_place, transposed, viewed, asked],
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_programs(f: Any) -> None:
@@ -192,12 +211,26 @@ def test_shapes_that_numpy_refuses(f: Any, kind: Any, how: Any) -> None:
         how(f)(np.arange(6.0))
 
 
+def test_an_array_from_elsewhere_is_not_made_read_only():
+    for f in (lambda x: (x.setflags(write=False), x[0])[1], frozen_in_a_branch):
+        with pytest.raises(wg.errors.InPlaceError, match=r"x = x\.copy"):
+            wg.jit(f)(np.arange(3.0))
+
+
+def frozen_in_a_branch(x):
+    y = x * 2
+    if x[0] > 1:
+        y.flags.writeable = False
+    y[0] = 1.0
+    return np.sum(y)
+
+
 REFUSED = {
     "dtype =": lambda x: setattr(x, "dtype", np.float32),
     "resize": lambda x: x.resize(3),
     "view": lambda x: x.view(np.int64),
-    "setflags": lambda x: x.setflags(write=False),
-    "flags": lambda x: setattr(x.flags, "writeable", False),
+    "setflags": lambda x: x.setflags(align=False),
+    "flags": lambda x: setattr(x.flags, "aligned", False),
 }
 
 

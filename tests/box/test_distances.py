@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.spatial
 import scipy.spatial.distance as d
+from harness import has_derivatives_of_differences, jacobian_by_differences
 
 import wengert as wg
 
@@ -50,18 +49,9 @@ PROGRAMS = {
 # fmt: on
 
 
-def _differences(f: Any) -> np.ndarray:
-    return np.stack([(np.asarray(f(X + h)) - np.asarray(f(X - h))) / 2e-6 for h in np.eye(6) * 1e-6], -1)
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives(name: str) -> None:
-    f = PROGRAMS[name]
-    value, _ = wg.jvp(f, (X,), (X,))
-    np.testing.assert_allclose(value, f(X), rtol=1e-12)
-    expected = _differences(f)
-    np.testing.assert_allclose(wg.jacfwd(f)(X), expected, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(wg.jacrev(f)(X), expected, rtol=1e-5, atol=1e-7)
+    has_derivatives_of_differences(PROGRAMS[name], X, value=1e-12)
 
 
 def test_compiled() -> None:
@@ -70,7 +60,7 @@ def test_compiled() -> None:
 
     for value, row, f in zip(wg.jit(several)(X), wg.jit(wg.jacrev(several))(X), PROGRAMS.values(), strict=True):
         np.testing.assert_allclose(value, f(X), rtol=1e-11)
-        np.testing.assert_allclose(row, _differences(f), rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(row, jacobian_by_differences(f, X), rtol=1e-5, atol=1e-7)
 
 
 def test_points_that_coincide() -> None:

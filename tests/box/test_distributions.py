@@ -684,3 +684,32 @@ def test_a_constant_singular_covariance_matrix():
     assert not np.any(slope)
     with pytest.raises(UnsupportedFunctionError, match="singular"):
         wg.grad(lambda c: st.multivariate_normal.logpdf(x, mean, c, allow_singular=True))(cov)
+
+
+OF_OTHER_METHODS = {
+    "stats": lambda a: sum(st.weibull_min.stats(a)),
+    "stats of one": lambda a: st.norm.stats(a, 2 * a, moments="v") * 1.0,
+    "stats in their order": lambda a: st.norm.stats(loc=a, scale=2 * a, moments="vm")[1],
+    "stats frozen": lambda a: st.gamma(a, scale=2.0).stats("v") * 1.0,
+    "stats discrete": lambda a: sum(st.poisson.stats(a)),
+    "interval": lambda a: sum(st.gamma.interval(0.9, a)),
+    "interval frozen": lambda a: st.norm(a, a).interval(0.9)[1],
+    "interval of its confidence": lambda a: st.norm.interval(a / 2, loc=a)[1],
+}
+
+
+@pytest.mark.parametrize("name", OF_OTHER_METHODS)
+def test_methods_that_are_written_with_others(name):
+    f, x, h = OF_OTHER_METHODS[name], 1.3, 1e-3
+    slope = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+    for way in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        assert_allclose(way(x), slope, rtol=1e-9)
+    assert_allclose(wg.jit(f)(x), f(x), rtol=1e-13)
+    assert_allclose(wg.vmap(f)(np.array([x, 1.4])), [f(x), f(1.4)], rtol=1e-13)
+
+
+def test_what_is_not_written_with_others():
+    with pytest.raises(UnsupportedFunctionError, match="moments='mvsk'"):
+        wg.grad(lambda a: sum(st.gamma.stats(a, moments="mvsk")))(1.3)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        wg.grad(lambda a: st.norm.interval(a, loc=a)[0])(1.3)

@@ -1,5 +1,7 @@
 """Convolutions, linear filters and image interpolation: values of SciPy, derivatives in every operand."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -47,6 +49,20 @@ def test_boundaries_in_the_plane(mode, boundary):
     options = {"mode": mode, "boundary": boundary, "fillvalue": 0.3}
     agrees(lambda a, v: scipy.signal.convolve2d(a, v, **options), A, W)
     agrees(lambda a, v: scipy.signal.correlate2d(a, v, **options), A, W)
+
+
+def test_convolutions_of_integers_are_integers():
+    a, v = np.array([[3, -1, 2], [0, 4, 100]], np.int16), np.array([[1, 7], [300, -2]], np.int16)
+    for name in ("convolve", "correlate", "fftconvolve", "convolve2d", "correlate2d"):
+        f = getattr(scipy.signal, name)
+        for v_of_type in (v, v.astype(np.int64), v.astype(float)):  # of int16 they wrap around
+            wanted, found = f(a, v_of_type), wg.jit(f)(a, v_of_type)
+            assert found.dtype == wanted.dtype, name
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-10, err_msg=name)
+        with pytest.raises(ValueError, match="type") if name != "fftconvolve" else contextlib.nullcontext():
+            wg.jit(f)(a > 0, v > 0)
+    filled = lambda a, v: scipy.signal.convolve2d(a, v, fillvalue=1.9)  # which is one among integers
+    np.testing.assert_array_equal(wg.jit(filled)(a, v), filled(a, v))
 
 
 def test_large_convolutions_go_through_fourier_space():

@@ -139,3 +139,26 @@ def test_numexpr_is_refused_by_name() -> None:
     exec("def evaluate(x):\n    return x.__array__()\n", library)
     with pytest.raises(ConcretizationError, match=r"numexpr asks for[^\n]*\n[^\n]*with NumPy's operators"):
         wg.grad(lambda x: library["evaluate"](x) * x)(2.0)
+
+
+def test_numpys_functions_take_the_values_of_labelled_arrays() -> None:
+    pd = pytest.importorskip("pandas")
+    xs = pd.Series([1.0, 2.0, 4.0], index=[5, 6, 7])
+    ys = pd.DataFrame({"y": [2.0, 1.0, 0.5]})["y"]
+
+    def in_place(a):
+        y = np.zeros(3)
+        y[0] = a
+        y += xs
+        return np.sum(y) * a
+
+    functions = {
+        lambda a: np.interp(a, xs, ys): -1.0,
+        lambda a: np.dot(xs, np.array([a, a * a, 1.0])): 1 + 4 * 1.3,
+        lambda a: np.polyval(xs, a): 2 * 1.3 + 2,
+        lambda a: np.sum(np.outer(xs, np.array([a, 1.0]))): 7.0,
+        in_place: 2 * 1.3 + 7,
+    }
+    for f, slope in functions.items():
+        for way in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+            np.testing.assert_allclose(way(1.3), slope)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from harness import slope_by_differences as differences
 from scipy import stats
 
 import wengert as wg
@@ -14,11 +15,8 @@ SHAPES = {
     "vonmises": (2.2,), "powerlaw": (2.4,), "triang": (0.35,), "reciprocal": (0.5, 3.0), "truncexpon": (2.5,),
     "randint": (1, 6), "betabinom": (7, 1.6, 2.3), "logser": (0.6,), "dlaplace": (0.8,),
 }  # fmt: skip
+METHODS = ("cdf", "sf", "logcdf", "logsf", "ppf", "isf")
 WHOLE = {"randint": (0, 1), "betabinom": (0,)}
-
-
-def differences(f, x, h=1e-5):
-    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
 
 
 @pytest.mark.parametrize("name", FURTHER)
@@ -53,6 +51,23 @@ def test_values_and_derivatives(name):
             g = lambda scale, other=other, data=data: getattr(distribution, other)(*data, *shapes, 0.2, scale)
             np.testing.assert_allclose(wg.jvp(g, (1.3,), (1.0,))[0], g(1.3), rtol=1e-11)
             np.testing.assert_allclose(wg.jvp(g, (1.3,), (1.0,))[1], differences(g, 1.3), rtol=1e-6, atol=1e-8)
+
+
+SHAPED = [(name, m) for name in SHAPES for m in METHODS if getattr(FURTHER[name], m, None) is not None]
+
+
+@pytest.mark.parametrize(("name", "method"), [*SHAPED, ("gengamma, falling", "cdf"), ("gengamma, falling", "sf")])
+def test_probabilities_move_with_shapes(name, method):
+    name, shapes = ("gengamma", (1.6, -1.3)) if "falling" in name else (name, SHAPES[name])
+    q = np.array([0.1, 0.45, 0.9])
+    distribution, p = getattr(stats, name), np.array(shapes)
+    x = q if method in ("ppf", "isf") else distribution.ppf(q, *shapes)
+    f = lambda p, x: np.sum(getattr(distribution, method)(x, *p))
+    expected = [differences(lambda v, k=k: f(np.where(np.arange(len(p)) == k, v, p), x), p[k]) for k in range(len(p))]
+    for value_and_grad in (wg.value_and_grad(f), wg.jit(wg.value_and_grad(f))):
+        value, gradient = value_and_grad(p, x)
+        np.testing.assert_allclose(value, f(p, x), rtol=1e-12)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
 
 
 def test_values_with_probabilities():

@@ -1,30 +1,23 @@
 """Interpolation and polynomials: values of SciPy and NumPy, derivatives in points, data and knots."""
 
+import functools
+
+import harness
 import numpy as np
 import numpy.polynomial as npp
 import pytest
 import scipy.interpolate as si
-from harness import check
 
 import wengert as wg
 from wengert.capture.hooks import instrument
 from wengert.errors import UnsupportedFunctionError
 
+agrees = functools.partial(harness.agrees, compiled=False, value=1e-9)
 RNG = np.random.default_rng(0)
 X = np.array([0.0, 0.7, 1.3, 2.2, 3.1, 3.9])
 Y, YY, Y3 = RNG.normal(size=6), RNG.normal(size=(6, 2)), RNG.normal(size=(2, 6, 3))
 T = np.array([0.31, 0.9, 2.5, 3.3, -0.4, 4.4, 1.02])
 INSIDE = np.array([[0.31, 0.9, 2.5], [3.3, 0.1, 1.7]])
-
-
-def agrees(f, *args, rtol=1e-6, second=False, value=1e-9):
-    """The instrumented function has the library's values and right derivatives."""
-    twin = instrument(f)
-    expected, (got, _) = f(*args), wg.jvp(twin, args, tuple(np.zeros_like(a) for a in args))
-    assert np.shape(got) == np.shape(expected)
-    np.testing.assert_allclose(got, expected, rtol=value, atol=value * np.nanmax(np.abs(expected), initial=1.0))
-    if not np.any(np.isnan(expected)):
-        check(twin, *args, rtol=rtol, second=second, single=False)
 
 
 def follows(f, *args, rtol=1e-5, value=1e-5):
@@ -346,6 +339,16 @@ def test_poly1d():
     agrees(lambda x, y, t: np.poly1d(np.polyfit(x, y, 2))(t) + np.poly1d(y).deriv()(t), S, R, P)
     agrees(lambda c, d, t: (np.poly1d(c) * np.poly1d(d) - 2 * np.poly1d(c)).integ()(t), C, D, P)
     agrees(lambda r: np.poly(r), D)
+    agrees(lambda c, t: np.polyder(np.poly1d(c))(t) + np.polyadd(np.poly1d([1.0, 2.0]), c)[0] + sum(np.poly1d(c)), C, P)
+    agrees(lambda c, d, t: (np.poly1d(c) ** 2)(np.poly1d(d))(t) + np.poly1d([0, c[0], d[0]]).order, C, D, P)
+    roots = lambda c: np.poly1d([0.0, 1.0, -5.0, c[0]]).r
+    agrees(lambda c, t: (np.poly1d(c) / np.poly1d([1.0, 2.0]))[0](t) + roots(c).real.max(), C, P)
+
+
+def test_a_poly1d_is_not_gone_through_forever():
+    """An object whose items never end the sequence protocol was."""
+    p = wg.jacobian(lambda c: np.stack(list(np.poly1d(c))))(C)
+    np.testing.assert_array_equal(p, np.eye(len(C)))
 
 
 FAMILIES = [
@@ -378,6 +381,7 @@ def test_families_of_polynomials(module, prefix, cls):
     agrees(lambda c, t: cls(c, domain=[-2, 3])(t), C, P, second=True)
     agrees(lambda c: cls(c, domain=[-2, 3]).deriv()(0.3) + cls(c, domain=[-2, 3]).integ(lbnd=0.1)(0.3), C)
     agrees(lambda c, d: (cls(c) * cls(d) + cls(d) ** 2 - 2 * cls(c)).deriv()(0.3), C, D)
+    agrees(lambda c: cls(c, domain=[-2, 3]).convert(domain=[0, 1], kind=npp.Legendre).coef * sum(cls(c).cutdeg(1)), C)
     agrees(lambda x, y, t: cls.fit(x, y, 2)(t), S, R, P)
     plain = cls(C, domain=[-1, 4])
     agrees(lambda t: plain(t), P)

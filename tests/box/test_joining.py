@@ -273,3 +273,17 @@ def test_fill_diagonal_of_a_plain_array_is_refused():
     with pytest.raises(InPlaceError, match="remedy: create"):
         wg.grad(lambda x: [np.fill_diagonal(plain, x[0, 0]), np.sum(x)][1])(X)
     assert not np.any(plain)
+
+
+@pytest.mark.parametrize("options", [{"sparse": s, "copy": c} for s in (True, False) for c in (True, False)], ids=str)
+def test_what_meshgrid_gives(options):
+    """A list or a tuple, as in NumPy, where one option decides."""
+    x, kinds = np.arange(3.0), []
+
+    def f(x):
+        grids = np.meshgrid(x, np.ones(2), **options)
+        kinds.append(type(grids))
+        return sum(np.sum(g) for g in grids)
+
+    f(x), wg.grad(f)(x)
+    assert kinds[0] is kinds[1]

@@ -256,8 +256,7 @@ def test_numbers_of_other_types() -> None:
         assert np.asarray(found[0]).dtype == plain.dtype
         np.testing.assert_allclose(found[1], 2.0)
     assert wg.jit(lambda x: np.int32(x[0]) * x[1])(X) == X[1]
-    with pytest.raises(wg.errors.ConcretizationError, match="np.int32"):
-        wg.grad(lambda x: np.int32(x[0]) * x[1])(X)
+    np.testing.assert_array_equal(wg.grad(lambda x: np.int32(x[0]) * x[1])(X), np.eye(3)[1])
     assert wg.jit(lambda x: np.float32(x))(X).dtype == np.float32
 
 
@@ -287,7 +286,6 @@ def test_answers_of_a_length_that_depends_on_values_compile() -> None:
 
 
 REFUSED = {
-    "emath.sqrt": lambda x: np.emath.sqrt(x).sum(),
     "assert_allclose": lambda x: np.testing.assert_allclose(x, x),
     "np.r_": lambda x: np.r_[0 : x[0], x].sum(),
 }

@@ -8,7 +8,8 @@ import pytest
 import wengert as wg
 
 A = np.arange(6.0).reshape(2, 3) + 0.5
-LAYOUTS = {"C": A, "F": np.asfortranarray(A), "strided": np.repeat(A, 2, axis=1)[:, ::2]}
+LAYOUTS = {"C": A, "F": np.asfortranarray(A), "strided": np.repeat(A, 2, axis=1)[:, ::2],
+           "small part": np.concatenate([np.ravel(A), np.zeros(60)])[:6].reshape(2, 3)}  # fmt: skip
 
 
 def first(y, v=100.0):

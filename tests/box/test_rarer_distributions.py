@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from harness import slope_by_differences as differences
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -32,10 +33,6 @@ SHAPES = {
 WHOLE = {"boltzmann": (1,), "betanbinom": (0,), "zipfian": (1,), "hypergeom": (0, 1, 2), "nhypergeom": (0, 1, 2),
          "irwinhall": (0,), "nchypergeom_fisher": (0, 1, 2)}  # fmt: skip
 METHODS = ("cdf", "sf", "logcdf", "logsf", "ppf", "isf")
-
-
-def differences(f, x, h=1e-5):
-    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
 
 
 def log_density(name):

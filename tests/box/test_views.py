@@ -9,6 +9,7 @@ from programs import check_program
 
 import wengert as wg
 from wengert.ops.op import Traced
+from wengert.strides import is_small_part
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(3, 4)) + 1.5
@@ -517,3 +518,14 @@ def test_views_of_no_axes_are_followed_both_ways(view, start):
         np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-14)
         np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
         np.testing.assert_allclose(wg.vmap(f)(np.stack([x, 2 * x])), [f(x), f(2 * x)], rtol=1e-14)
+
+
+@pytest.mark.parametrize("transform", [lambda a: a.reshape(4, 3), lambda a: np.tile(a, (9, 1))[::2, ::5]])
+def test_the_memory_of_an_array_need_not_be_an_array(transform):
+    """As that of `np.frombuffer`, and of arrays with gaps that are made to lie as others do."""
+    x = np.frombuffer(np.arange(1.0, 13.0).tobytes())
+    assert not is_small_part(x)
+    a = transform(x)
+    f = lambda a: np.sum(np.sin(a.copy(order="K").T @ a)) + np.sum((a * 2).T[0] ** 2)
+    found = wg.jvp(wg.grad(f), (a,), (a,))[1]
+    np.testing.assert_allclose(found, wg.grad(lambda b: np.sum(wg.grad(f)(b) * a))(a), rtol=1e-12)

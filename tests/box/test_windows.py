@@ -78,6 +78,17 @@ def test_values_and_derivatives(f):
     np.testing.assert_allclose(wg.jit(wg.jacrev(f))(X), wg.jacfwd(f)(X), atol=1e-14)
 
 
+def test_a_mask_for_an_array_of_unknown_length():
+    def f(x):
+        y = x[x > 0] * 2
+        np.putmask(y, mask=y > 1, values=np.inf)
+        return np.sum(np.where(np.isinf(y), 3.0, y**2))
+
+    for x in (X, -X, X * 7):
+        np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+        np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-14)
+
+
 def test_windows_are_read_only():
     def f(x):
         windows(x * 1, 2)[0] = 1.0

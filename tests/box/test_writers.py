@@ -159,6 +159,7 @@ def putmask(x, v):
 def place(x, v):
     a = x * 1.0
     np.place(a, a > 0.5, v[:2])
+    np.place(a, a < 0.1, [9.0, -9.0])
     return a
 
 
@@ -286,15 +287,59 @@ def test_bytes_that_are_swapped_in_place_are_not_the_callers():
         wg.grad(f)(a, b)
 
 
-def test_iterators_that_write_are_refused():
+def test_iterators():
     def f(a, b):
         for v in np.nditer(a, op_flags=["readwrite"]):
             v[...] = 2 * v
         return np.sum(a * b)
 
     a, b = np.array([3.0, 1.0]), np.array([0.5, 2.0])
-    for argnums in (0, 1):
-        with pytest.raises(wg.errors.UnsupportedFunctionError, match="nditer"):
-            wg.grad(f, argnums=argnums)(a, b)
+    np.testing.assert_array_equal(wg.grad(f)(a, b), [1.0, 4.0])
+    np.testing.assert_array_equal(wg.grad(f, argnums=1)(a, b), [6.0, 2.0])
     np.testing.assert_array_equal(a, [3.0, 1.0])
     np.testing.assert_array_equal(wg.grad(lambda a, b: sum([v * b[1] for v in np.nditer(a)]), argnums=1)(a, b), [0, 4])
+
+
+def through_iterators(x):
+    y = np.outer(x, x)
+    with np.nditer(y, flags=["multi_index"], op_flags=["readwrite"]) as it:
+        for v in it:
+            if v > 1.5:
+                v[...] = v * it.multi_index[0]
+    total, it = 0.0, np.nditer(x, flags=["c_index"])
+    while not it.finished:
+        total += it[0] * it.index
+        it.iternext()
+    for u, w in np.nditer([y, x]):
+        total += u * np.sin(w)
+    for w in np.nditer(y.T, order="C"):
+        total = total * 0.5 + w
+    for w in np.nditer(y, order="F"):
+        total = total * 0.5 + w
+    return total
+
+
+def test_iterators_as_numpy_has_them():
+    x = np.array([1.0, 2.0, 0.5])
+    slope = [(through_iterators(x + 1e-6 * e) - through_iterators(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    assert wg.jit(through_iterators)(x) == pytest.approx(through_iterators(x), rel=1e-14)
+    for gradient in (wg.grad(through_iterators), wg.jit(wg.grad(through_iterators))):
+        np.testing.assert_allclose(gradient(x), slope, rtol=1e-7)
+
+
+def test_iterators_that_are_refused():
+    """Which comes first depends on memory; and a step in a loop of the program would be taken only once."""
+
+    def while_small(x):
+        it, total = np.nditer(x), 0.0
+        while not it.finished and total < 2:
+            total += it[0]
+            it.iternext()
+        return total
+
+    x = np.ones((2, 3))
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="order"):
+        wg.grad(lambda x: sum(v for v in np.nditer(x.T)))(x)
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="loop or branch"):
+        wg.jit(while_small)(x[0])
+    np.testing.assert_array_equal(wg.grad(while_small)(x[0]), [1, 1, 0])

@@ -69,9 +69,23 @@ def within_each_other(x):
     return x * x if p < q else 3 * x
 
 
+def place_of_a_pair(x):
+    intervals = [(0.0, 1.0), (1.0, 2.0), (2.0, 4.0)]
+    found = intervals[0]
+    for interval in intervals:
+        if interval[0] < x:
+            found = interval
+    return (intervals.index(found) + 1) * x
+
+
+def number_of_pairs(x):
+    pairs = [[1, 2], [x, 2.0], [x, 2], [3, x, x]]
+    return pairs.count([x, 2]) * x + pairs.index([3, x, x]) * x**2
+
+
 PROGRAMS = [
     best_of_candidates, best_named, walks_home, same_lists, of_different_lengths, between, texts_beside_numbers,
-    within_each_other,
+    within_each_other, place_of_a_pair, number_of_pairs,
 ]  # fmt: skip
 
 

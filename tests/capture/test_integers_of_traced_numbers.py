@@ -48,3 +48,26 @@ def test_a_constant_result_is_warned_of():
         warnings.simplefilter("always")
         assert wg.grad(lambda x: float(int(x)))(2.5) == 0.0
     assert any("constant" in str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.int8, np.uint8, np.bool_])
+def test_integers_of_numpy(kind):
+    """A number's, and those of an array: constant between jumps, as `x.astype(kind)` is."""
+    x = np.array([1.7, 0.0, 5.2])
+
+    def f(x):
+        return x[0] * kind(x[2]) + np.sum(x * kind(x)) + x[kind(x[0]).astype(int)]
+
+    expected = np.array([kind(x[2]), 0, 0]) + kind(x) + np.eye(3)[1]
+    for slope in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), lambda x: wg.vmap(wg.grad(f))(x[None])[0]):
+        np.testing.assert_array_equal(slope(x), expected)
+    assert wg.jit(lambda x: kind(x[2]))(x) == kind(x[2])
+
+
+def test_parts_of_a_float_and_sums_of_nothing_have_integers_of_python():
+    for way in (lambda f: f, wg.jit):
+        fraction, exponent = way(lambda x: math.frexp(x))(6.0)
+        assert (fraction, exponent) == (0.75, 3)
+        assert np.asarray(exponent).dtype == np.int64
+        assert np.asarray(way(lambda x: sum(x[:0]))(np.ones(3))).dtype == np.int64
+        assert way(lambda x: sum(x[:0], 1.5))(np.ones(3)) == 1.5

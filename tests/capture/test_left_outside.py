@@ -52,6 +52,20 @@ class Meter:
         self.history["pair"] = [x[0], {"text": "a", "number": 3}]
         return x[1] * 2
 
+    def read_again(self, x):
+        if x[1] > 2:
+            self.calls = 7
+            x = x * self.calls
+        return np.sum(x) + self.calls
+
+    def counted_anew(self, x):
+        self.calls = 0
+        for self.calls in range(4):
+            self.limit = 3.0 * self.calls
+            if x[3] < self.limit:
+                break
+        return x[1] * self.calls + self.limit
+
     def writes(self, x):
         self.level(x)
         self.level(2 * x)
@@ -62,7 +76,10 @@ def state(meter):
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(meter).items()}
 
 
-@pytest.mark.parametrize("name", ["level", "lazy", "recursion", "branches", "sometimes", "keeps", "writes"])
+METHODS = ["level", "lazy", "recursion", "branches", "sometimes", "keeps", "read_again", "counted_anew", "writes"]
+
+
+@pytest.mark.parametrize("name", METHODS)
 def test_what_is_left_is_what_python_leaves_at_each_call(name):
     ours, theirs = Meter(), Meter()
     f, g = wg.jit(getattr(ours, name)), getattr(theirs, name)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from harness import slope_by_differences
 
 import wengert as wg
 from wengert.packages import is_followed
@@ -50,16 +51,12 @@ def installed(tmp_path, monkeypatch):
     sys.modules.pop("wengert_test_package")
 
 
-def slope(f, x, h=1e-5):
-    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
-
-
 def test_an_installed_package_is_followed(installed):
     def f(r):
         return installed.volume(r, 3)
 
     for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.jacfwd(f), wg.grad(wg.jit(f))):
-        np.testing.assert_allclose(g(2.0), slope(f, 2.0), rtol=1e-8)
+        np.testing.assert_allclose(g(2.0), slope_by_differences(f, 2.0), rtol=1e-8)
 
 
 def test_errors_in_a_package_show_both_lines(installed):
@@ -79,7 +76,7 @@ def test_packages_can_be_left_alone_and_followed_again(installed):
     with pytest.raises((wg.errors.WengertError, ValueError)):
         wg.grad(f)(2.0)
     wg.instrument("wengert_test_package")
-    np.testing.assert_allclose(wg.grad(f)(2.0), slope(f, 2.0), rtol=1e-8)
+    np.testing.assert_allclose(wg.grad(f)(2.0), slope_by_differences(f, 2.0), rtol=1e-8)
     with pytest.raises(ModuleNotFoundError, match="no_such_package"):
         wg.instrument("no_such_package")
 
@@ -111,6 +108,6 @@ STATISTICS = {
 def test_modules_of_python_that_compute(name):
     f = STATISTICS[name]
     x = np.array([1.3, 0.7, 2.5])
-    gradient = [slope(lambda t, k=k: f(np.where(np.arange(3) == k, t, x)), x[k]) for k in range(3)]
+    gradient = [slope_by_differences(lambda t, k=k: f(np.where(np.arange(3) == k, t, x)), x[k]) for k in range(3)]
     np.testing.assert_allclose(wg.grad(f)(x), gradient, rtol=1e-7, atol=1e-10)
     assert math.isclose(wg.value_and_grad(f)(x)[0], f(x), rel_tol=1e-14)

@@ -477,7 +477,6 @@ CUTS = {
     "index": lambda x: [1, 2, 3][x[0]],
     "array index": lambda x: np.zeros(3)[x[0]],
     "shape": lambda x: np.zeros(x[0]),
-    "numpy int": lambda x: np.int64(x[0]),
     "bit_length": lambda x: operator_index(x[0]),
 }
 

@@ -62,3 +62,52 @@ def test_what_arrays_have():
         return np.sum(x)
 
     assert wg.jit(wg.grad(f))(X).shape == wg.grad(f)(X).shape
+
+
+def quadratic(x):
+    form = np.vectorize(lambda A, v, k=1.0: (k * A @ v, v @ A @ v), signature="(m,m),(m)->(m),()", excluded={"k"})
+    rows, values = form(np.stack([np.outer(x, x), np.eye(8)]), x, k=2.0)
+    return rows[0] * values[1] + values[0] + rows[1]
+
+
+def closed_over(x):
+    return np.vectorize(lambda v: v * x.sum(), signature="(n)->(n)")(np.ones((2, 8)))[1]
+
+
+@pytest.mark.parametrize("f", [quadratic, closed_over])
+def test_signatures(f):
+    np.testing.assert_allclose(wg.jit(f)(X), f(X), rtol=1e-13)
+    expected = np.stack([(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(8)], 1)
+    for operator in (wg.jacfwd, wg.jacrev, lambda f: wg.jit(wg.jacrev(f)), lambda f: wg.jacfwd(wg.jit(f))):
+        np.testing.assert_allclose(operator(f)(X), expected, rtol=1e-7, atol=1e-8)
+
+
+def test_parts_that_do_not_fit_a_signature():
+    product = np.vectorize(lambda a, b: a @ b, signature="(n),(n)->()")
+    for a, b, message in ((X, X[:3], "inconsistent size"), (X, 1.0, "enough dimensions")):
+        with pytest.raises(ValueError, match=message):
+            product(a, b)
+        with pytest.raises(ValueError, match=message):
+            wg.grad(lambda x, a=a, b=b: product(a * x, b))(1.0)
+
+
+def pairs_as_objects(x):
+    pair = np.vectorize(lambda a, b: (a**2, a * b) if a > 1 else (a, b), excluded=[1], otypes=[np.ndarray])
+    return np.sum(np.array(pair(np.array([[x, 2 * x]]), x).tolist()))
+
+
+def objects_beside_numbers(x):
+    squares, plain = np.vectorize(lambda a: (a**2, a), otypes=[object, float])(np.array([x, 2 * x]))
+    return np.sum(squares * plain)
+
+
+@pytest.mark.parametrize(("f", "slope"), [(pairs_as_objects, 16 * 1.25), (objects_beside_numbers, 27 * 1.25**2)])
+@pytest.mark.parametrize("way", [wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))])
+def test_results_that_are_kept_as_objects(f, slope, way):
+    np.testing.assert_allclose(way(f)(1.25), slope)
+    np.testing.assert_allclose(wg.vmap(f)(np.array([1.25, 1.5])), [f(1.25), f(1.5)])
+
+
+def test_that_as_many_types_are_given_as_there_are_results():
+    with pytest.raises(ValueError, match="1 otypes, and the function returns 2 values"):
+        wg.grad(lambda x: np.sum(np.vectorize(lambda a: (a**2, a), otypes="f")(np.array([x, 2 * x]))[0]))(1.25)

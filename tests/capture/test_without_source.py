@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness import slope_by_differences
 from test_readme import MARK, OPTIONAL, agree, blocks
 
 import wengert as wg
@@ -42,11 +43,7 @@ SCOPE: dict = {}
 exec(compile(PROGRAM, str(Path(__file__).parent / "nowhere.py"), "exec"), SCOPE)
 
 
-def slope(f, x, h=1e-5):
-    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
-
-
-EXPECTED = slope(SCOPE["f"], 0.3)
+EXPECTED = slope_by_differences(SCOPE["f"], 0.3)
 
 
 def python(*arguments, text="", file=None):

@@ -108,6 +108,7 @@ def _array(s: Scope, depth: int) -> str:
         ("gathers", 2, lambda: _gathered(s, u, value)),
         ("joins", 2, lambda: _joined(s, u, value)),
         ("dtypes", 1, lambda: _converted(s, u)),
+        ("powers", 1.5, lambda: _to_a_power(s, u, value)),
         ("complex", 1, lambda: _complex(s, u)),
         ("constructors", 1, lambda: _constructed(s)),
         ("linalg", 1, lambda: _linear_algebra(s)),
@@ -120,6 +121,19 @@ def _array(s: Scope, depth: int) -> str:
             f"np.stack([np.sin(q) for q in {u}])", f"np.array(list(map(np.sin, {u})))"])),
     ]  # fmt: skip
     return s.draw(table)()
+
+
+def _to_a_power(s: Scope, u: str, value: Any) -> str:
+    """Exponents that are computed: whole numbers for any base, others for positive ones."""
+    n, v = atom(integer(s)), atom(scalar(s, 0))
+    return s.one_of([
+        f"{u} ** ({n} % 4)", f"np.power({u}, {n} % 3)", f"{u} ** (np.abs({u}) > {v})",
+        f"{u} ** np.sum(np.abs({u}) > {v})",
+        f"{u} ** (np.arange({value.shape[-1]}) % 3)", f"np.power({u}, np.arange({value.shape[-1]}, dtype=float) % 3)",
+        f"(1.5 + np.abs(np.sin({u}))) ** {v}", f"(1.5 + np.abs({u})) ** -({n} % 3)", f"np.float_power({u}, {n} % 3)",
+        f"(0.5 + np.abs({v})) ** {u}", f"0.5 * {u} ** (K[0] % 3)",
+        f"np.square({u}) ** np.where(np.abs({u}) > {v}, 1.5, 2)",
+    ])  # fmt: skip
 
 
 def _reduced(s: Scope, u: str, value: Any) -> str:

@@ -140,6 +140,11 @@ def _scalar(s: Scope, depth: int) -> str:
         ("complex", 1, s.one_of(["np.exp(1j * {0}).real", "abs(complex({0}, {1}))", "(({0} + 2j) * ({1} - 1j)).imag",
                                  "np.abs({0} + 1j)", "np.real(np.exp({0} * 1j) ** 2)", "np.angle(2 + 1j * {0})"
                                  ]).format(u, v)),
+        ("powers", 1.5, s.one_of(["{0} ** ({2} % 4)", "np.power({0}, {2} % 3)", "{0} ** ({0} > {1})",
+                                  "(1.5 + np.sin({0})) ** {1}", "(2.0 + np.cos({0})) ** -({2} % 3)",
+                                  "{0} ** int({1} > 0.2)", "np.float_power({0}, {2} % 3)",
+                                  "(-1) ** ({2} % 5) * {0}", "0.5 ** ({2} % 3) * {0}"]
+                                 ).format(u, v, atom(integer(s)))),
         ("dtypes", 0.7, s.one_of(["np.float64({0})", "np.float32(0.5) * {0}", "np.asarray({0}) * 1",
             "({0} > {1}) * {0}",
                                   "({0} + True)"]).format(u, v)),

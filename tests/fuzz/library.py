@@ -167,7 +167,11 @@ def scaled_forward(u, v):
 
 def scaled_backward(residuals, ct):
     u, v = residuals
-    return np.cos(u) * v * ct, np.sum(np.sin(u) * ct)
+    return in_kind(np.cos(u) * v * ct, u), in_kind(np.sum(np.sin(u) * ct), v)
+
+
+def in_kind(cotangent, x):
+    return cotangent if np.iscomplexobj(x) else np.real(cotangent)
 
 
 scaled.defvjp(scaled_forward, scaled_backward)

@@ -44,7 +44,7 @@ def with_mixed_dtypes(s: Scope) -> list[str]:
         [f"{q} = np.exp(1j * {w})", f"{q}[1:] *= {q}[:-1]", f"{k} = np.angle({q} + 3)",
          f"s = s + ({q} @ {q}.conj()).real"],
         [f"{q} = np.linalg.solve(np.eye(2) * (2 + 1j) + {u}, np.array([1, 1j]))", f"s = s + {q}[0].real + {q}[1].imag"],
-        [f"{k} = {w}.real * 2 + {w}.imag"], [f"{k} = np.sqrt({w} + 0j)", f"s = s + np.sum(np.abs({k}) ** 2)"],
+        [f"{k} = {w}.real * 2 + {w}.imag"], [f"{k} = np.sqrt({w} + 0.2j)", f"s = s + np.sum(np.abs({k}) ** 2)"],
     ])  # fmt: skip
 
 

@@ -14,9 +14,11 @@ from typing import Any
 
 import wengert as wg
 
-WHEN_IT_RUNS = ("is never taken for one", "an integer to a negative power is a float")
-"""What refusals say that are known only when the program runs, and are no errors of ours."""
 BAD = ("wrong", "error", "slow", "crash")
+OUR_FAULT = (wg.errors.VerificationError, wg.errors.EscapedValueError, wg.errors.MismatchError, wg.errors.DeviceError,
+             wg.errors.NotLinearError, wg.errors.NonFiniteError, wg.errors.NotDifferentiableInputError,
+             wg.errors.NotAFunctionError, wg.errors.MissingPackageError, wg.errors.ConvergenceError)  # fmt: skip
+"""Errors that no program of the generator deserves: it gives operators what they take, and its own rules are right."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ def limited(seconds: float) -> Iterator[None]:
 
 def of_exception(error: BaseException) -> Outcome:
     text = str(error).split("\n")[0]
-    if isinstance(error, wg.errors.WengertError):
+    if isinstance(error, wg.errors.VerificationError):
+        return Outcome("wrong", f"VerificationError: {normal(text)}", str(error))
+    if isinstance(error, Exception) and wg.errors.is_refusal(error) and not isinstance(error, OUR_FAULT):
         return Outcome("refusal", f"{type(error).__name__}: {normal(text)}", str(error))
-    if isinstance(error, ValueError) and any(words in text for words in WHEN_IT_RUNS):
-        return Outcome("refusal", normal(text), text)
     if isinstance(error, TooSlow):
         return Outcome("slow", "slow", "")
     place = _place(error)

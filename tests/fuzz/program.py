@@ -13,6 +13,7 @@ import random
 import re
 import sys
 import tempfile
+from collections import deque
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -28,6 +29,9 @@ from fuzz.suites import suite
 
 FOLDER = tempfile.TemporaryDirectory()
 _numbers = itertools.count()
+_known: deque[str] = deque()
+MOST = 64
+"""So many of the last programs are known as modules; the others are in nobody's hands."""
 
 FOOT = """
 
@@ -104,18 +108,18 @@ def imported(source: str) -> ModuleType:
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-    sys.modules[name] = module  # dataclasses look themselves up there
-    try:
-        spec.loader.exec_module(module)  # type: ignore[union-attr]
-    finally:
-        sys.modules.pop(name, None)
+    sys.modules[name] = module  # where classes are looked for
+    _known.append(name)
+    if len(_known) > MOST:
+        sys.modules.pop(_known.popleft(), None)
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
     return module
 
 
 @cache
 def _library(head: str = HEAD) -> ModuleType:
     module = imported(head)
-    sys.modules[module.__name__] = module
+    _known.remove(module.__name__)  # it stays
     return module
 
 

@@ -28,7 +28,7 @@ FEATURES = {
     "flags": 0.8, "iterators": 0.8, "unpacking": 0.8, "floors": 0.6, "choices": 1.0, "small": 0.6, "slices": 1.0,
     "places": 0.8, "classes": 0.5,
     "buffers": 0.8, "state": 0.8, "algorithms": 0.8, "mixes": 0.8, "axes": 0.8, "indices": 0.8, "layouts": 0.8,
-    "exits": 0.8, "dispatch": 0.8, "operators": 0.6,
+    "exits": 0.8, "dispatch": 0.8, "operators": 0.6, "powers": 0.8,
 }  # fmt: skip
 """Every feature with its weight, unless asked otherwise."""
 

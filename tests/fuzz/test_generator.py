@@ -45,12 +45,12 @@ def test_every_feature_turns_up():
         "rules": "cube(", "exceptions": "except", "complex": "1j", "dtypes": "float32", "linalg": "np.linalg.",
         "math": "math.", "constructors": "np.zeros(", "gathers": "np.take(", "ties": "np.maximum", "nests": "N",
         "aliases": ".copy()", "integers": "% 2", "reductions": "axis=", "writes": "] = ", "elementwise": "np.sin(",
-        "scalars": "a", "flags": "is None", "iterators": "itertools.", "unpacking": ":=", "floors": "divmod(",
+        "scalars": "a", "flags": "is None", "iterators": "itertools.", "unpacking": ":=", "floors": "np.floor",
         "choices": "np.select(", "small": "[:0]", "slices": ":][", "places": "bool)", "classes": "class O",
         "buffers": "np.empty_like(", "state": "h_relax(", "algorithms": " @ ", "mixes": "np.complex64",
         "axes": "np.einsum(",
-        "indices": "np.argsort(", "layouts": "order='F'", "exits": "suppress(", "dispatch": "nonlocal count",
-        "operators": "wg.vmap(",
+        "indices": "np.argsort(", "layouts": "order='F'", "exits": "suppress(", "dispatch": "lambda u: 0.5 * f(u)",
+        "operators": "wg.vmap(", "powers": "% 3)",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()

@@ -34,7 +34,16 @@ def _stored(s: Scope, place: str, operators: tuple = OPERATORS) -> list[str]:
         value = s.one_of(["0.5", "-1", f"np.cos({value})"])
     if np.asarray(there).dtype.kind in "ib":
         operator, value = "=", s.one_of([str(s.rng.randint(0, 3)), integer(s), condition(s, 0)])
+    if operator == "=" and _numpy_errs(there, s.value(value)):
+        value = f"np.copy({value})"
     return [f"{place} {operator} {value}"]
+
+
+def _numpy_errs(there: object, value: object) -> bool:
+    """Whether these are overlapping vectors with other steps, as in `A[1] = A[:, -1]`. NumPy copies such a value before
+    it writes only if one of the two goes backwards, and otherwise reads elements that it has written."""
+    vectors = [x for x in (there, value) if isinstance(x, np.ndarray) and x.ndim == 1]
+    return len(vectors) == 2 and vectors[0].strides != vectors[1].strides and np.shares_memory(*vectors)
 
 
 def _slice(s: Scope, n: int) -> str:

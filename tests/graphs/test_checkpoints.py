@@ -34,29 +34,29 @@ def carried_out(schedule):
 
 
 @cache
-def least(turns, checkpoints):
+def least(steps, checkpoints):
     """By dynamic programming."""
-    if turns <= 1:
+    if steps <= 1:
         return 0
     if checkpoints == 1:
-        return turns * (turns - 1) // 2
-    return min(m + least(turns - m, checkpoints - 1) + least(m, checkpoints) for m in range(1, turns))
+        return steps * (steps - 1) // 2
+    return min(m + least(steps - m, checkpoints - 1) + least(m, checkpoints) for m in range(1, steps))
 
 
 @pytest.mark.parametrize("checkpoints", [1, 2, 3, 4, 7, 12])
 def test_optimal(checkpoints):
-    for turns in [*range(41), 64, 100]:
-        schedule = wg.checkpoint_schedule(turns, checkpoints)
-        assert carried_out(schedule) == schedule.evaluations == least(turns, checkpoints)
+    for steps in [*range(41), 64, 100]:
+        schedule = wg.checkpoint_schedule(turns=steps, checkpoints=checkpoints)
+        assert carried_out(schedule) == schedule.evaluations == least(steps, checkpoints)
 
 
 def test_published_counts():
     if not DATA.exists():
         pytest.skip("revolve's counts are not here")
-    for turns, checkpoints, _, evaluations in json.loads(DATA.read_text())["rows"]:
-        assert least_evaluations(turns, checkpoints) == evaluations
-        if turns <= 1000:
-            assert carried_out(wg.checkpoint_schedule(turns, checkpoints)) == evaluations
+    for steps, checkpoints, _, evaluations in json.loads(DATA.read_text())["rows"]:
+        assert least_evaluations(steps, checkpoints) == evaluations
+        if steps <= 1000:
+            assert carried_out(wg.checkpoint_schedule(steps, checkpoints)) == evaluations
 
 
 def test_mistakes():

@@ -298,6 +298,12 @@ def test_angles_move_implicitly(kappa):
         np.testing.assert_allclose(slopes, -step / (2 * h) / stats.vonmises.pdf(drawn, kappa), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dist", [lambda p: stats.vonmises(1.4, loc=p), lambda p: stats.vonmises(p, loc=0.9)])
+def test_a_function_that_jumps_where_the_circle_is_cut_open_is_refused(dist):
+    with pytest.raises(wg.errors.EstimatorError, match="period"):
+        infer.expectation_grad(lambda x: x**2 + x, dist, 0.7, estimator="implicit", samples=100)
+
+
 def test_angles_that_are_stretched_are_refused():
     with pytest.raises(wg.errors.EstimatorError, match="implicit"):
         infer.expectation_grad(np.sin, lambda p: stats.vonmises(1.0, 0.0, p), 1.3, estimator="implicit")

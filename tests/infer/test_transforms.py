@@ -124,3 +124,11 @@ def test_far_out_nothing_overflows():
         assert np.all(np.isfinite(transform.forward(u[:size])))
         gradient = wg.grad(transform.log_jacobian)(u[:size])
         assert np.all(np.isfinite(gradient))
+
+
+@pytest.mark.parametrize("u", [-800.0, 800.0])
+@pytest.mark.parametrize("transform", [tr.covariance, tr.correlation], ids=["covariance", "correlation"])
+def test_the_jacobian_of_a_product_is_a_number_where_the_product_is_none(transform, u):
+    u = np.full(transform.unconstrained_shape((3, 3)), u)
+    assert np.isfinite(transform.log_jacobian(u))
+    assert np.all(np.isfinite(wg.grad(transform.log_jacobian)(u)))

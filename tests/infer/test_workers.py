@@ -92,11 +92,18 @@ def test_after_ctrl_c_there_is_what_there_is(request):
 
 def test_chains_share_the_cores_of_linear_algebra(monkeypatch):
     """Each chain has its share, whoever else samples at the same time; afterwards everything is as before."""
-    functions = blas_threads._functions()
-    if functions is None:
+    libraries = blas_threads._libraries()
+    if not libraries:
         pytest.skip("another library than OpenBLAS")
-    get, set_to = functions
-    before, seen = get(), []
+    before, seen = [get() for get, _ in libraries], []
+
+    def get():
+        numbers = {get() for get, _ in libraries}
+        return numbers.pop() if len(numbers) == 1 else numbers
+
+    def set_to(numbers):
+        for number, (_, set_one) in zip(numbers, libraries, strict=True):
+            set_one(number)
 
     def run_all(*args):
         seen.append(get())
@@ -105,7 +112,7 @@ def test_chains_share_the_cores_of_linear_algebra(monkeypatch):
     monkeypatch.setattr(chains, "run_all", run_all)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     try:
-        set_to(2)
+        set_to([2] * len(libraries))
         first, second = blas_threads.shared_among(3), blas_threads.shared_among(1)
         first.__enter__()
         second.__enter__()

@@ -245,5 +245,10 @@ def test_what_raises_is_no_matter_of_types():
     check(one("index", "v", 1, pattern=(ARRAY,), given=[V3]))
 
 
+def test_numbers_of_python_are_weak_and_arrays_of_them_are_not():
+    check(one("python_number", 2.0, out=Type((), np.dtype(float), True)))
+    check(one("python_number", "v", out=vector(3), given=[V3]))
+
+
 def test_one_block_may_stand_in_two_places():
     check(branches())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 import threading
@@ -114,6 +115,45 @@ def test_arguments_that_overlap():
     f(A[1:], A[:-1])
     wg.jit(f)(B[1:], B[:-1])
     np.testing.assert_array_equal(A, B)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [lambda w: (w[1:], w), lambda w: (w[:3], w[3:]), lambda w: (w[::2], w[1::2]), lambda w: (w, w)],
+    ids=["overlapping", "apart", "interleaved", "the same"],
+)
+def test_traced_arguments_that_overlap(parts):
+    def move(u, v):
+        u[0] = v[1] * 2.0
+        v[2] = u[1] * 3.0
+
+    def f(x, move):
+        w = x * 1.0
+        move(*parts(w))
+        return np.sum(w * np.arange(1.0, 7.0))
+
+    x, compiled = np.linspace(0.5, 1.5, 6), wg.jit(move)
+    for way in (
+        lambda f: wg.grad(f)(x), lambda f: wg.jit(wg.grad(f))(x), lambda f: wg.jvp(f, (x,), (x,))[1],
+        lambda f: wg.vmap(f)(np.stack([x, x])),
+    ):  # fmt: skip
+        np.testing.assert_allclose(way(lambda x: f(x, compiled)), way(lambda x: f(x, move)), rtol=1e-14)
+
+
+def test_rows_of_a_new_array_at_computed_places():
+    def f(a, k):
+        w = np.ones((2, 3))
+        w[k[0]] *= a
+        w[k[1]] *= w[k[0]] * a
+        return np.sum(w**2) + a
+
+    for k in (np.array([1, 0]), np.array([0, 0])):
+        for way in (
+            wg.jit(wg.grad(f)),
+            wg.grad(wg.jit(f)),
+            wg.jit(lambda a, k: wg.vjp(lambda a: f(a, k), a)[1](1.0)[0]),
+        ):
+            assert way(1.5, k) == pytest.approx(wg.grad(f)(1.5, k), rel=1e-14)
 
 
 def test_the_result_is_the_argument_itself():
@@ -511,8 +551,8 @@ def test_fallback():
 
 
 def test_what_is_no_function():
-    with pytest.raises(TypeError):
-        wg.jit(3)
+    with pytest.raises(wg.errors.NotAFunctionError, match="wants a function, and was given a ndarray"):
+        wg.jit(np.ones(3))
 
 
 def test_errors_of_numpy_come_when_it_is_captured():
@@ -670,3 +710,12 @@ def test_subnormal_and_special_values():
     got = f(special)
     np.testing.assert_array_equal(got, special)
     assert math.copysign(1, got[3]) == -1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_are_functions(copied):
+    """They are pickled as where their code is; a copy is made of the function itself."""
+    for f in (wg.grad(np.sin), wg.jit(wg.grad(np.sin)), wg.vmap(wg.grad(wg.grad(np.sin)))):
+        x = np.array([0.3]) if "vmap" in repr(f) else 0.3
+        assert copied(f)(x) == f(x)
+        assert repr(copied(f)) == repr(f)

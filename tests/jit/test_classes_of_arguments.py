@@ -76,3 +76,25 @@ def test_recursion_by_an_argument():
     for k in (3, 0, 4):
         assert compiled(1.5, k) == power(1.5, k)
         assert wg.jit(wg.grad(power))(1.5, k) == pytest.approx(k * 1.5 ** (k - 1))
+
+
+@pytest.mark.parametrize("a", [1.084, 3.1])
+def test_digits_of_numbers_of_python_beside_short_floats(a):
+    def in_an_expression(u, a):
+        return a + (u[1] if a > 2 else 0.25)
+
+    def in_a_branch(u, a):
+        v = 0.25
+        if a > 2:
+            v = u[1]
+        return v * a
+
+    def in_a_loop(u, a):
+        s = 0.0
+        for v in u:
+            s += v if a > 2 else 0.0
+        return s
+
+    u = np.array([0.3, 0.7, 0.9], np.float32)
+    for f in (in_an_expression, in_a_branch, in_a_loop):
+        assert float(wg.jit(f)(u, a)) == pytest.approx(float(f(u, a)), rel=1e-15 if f is not in_a_loop else 1e-7)

@@ -108,6 +108,44 @@ def test_what_numpy_refuses(f, message):
         wg.jit(lambda x: f(x[x > 0.1]))(X)
 
 
+MADE = [
+    lambda x, n: np.repeat(x[0], n) * np.arange(n),
+    lambda x, n: np.repeat(np.outer(x[:2], x[:3]), n, axis=1),
+    lambda x, n: np.repeat(x[:4], (x[:4] > 0.7).astype(int) + n - 3),
+    lambda x, n: np.linspace(x[0], x[4], n) ** 2,
+    lambda x, n: np.linspace(x[:2], 3.0, n, endpoint=False),
+    lambda x, n: np.linspace(0, x[1], n, retstep=True)[1] * x[:3],
+    lambda x, n: np.linspace(0, 1, n) * x[0] + np.logspace(0, 1, n) * np.geomspace(1.0, [x[1], 2.0][1], num=n),
+    lambda x, n: np.arange(x[0], x[4] * n, x[1]),
+    lambda x, n: np.exp(np.arange(0.0, x[4])) * x[0] + np.arange(x[4]),
+]
+
+
+@pytest.mark.parametrize("f", MADE)
+def test_arrays_made_of_a_computed_length(f):
+    def total(x):
+        z = f(x, int(x[-1]) + 2)
+        return np.sum(z * z * np.cos(np.arange(z.size)).reshape(z.shape)) + z.size
+
+    shown = f(X, int(X[-1]) + 2)
+    compiled = wg.jit(lambda x: f(x, int(x[-1]) + 2))(X)
+    np.testing.assert_allclose(compiled, shown, rtol=1e-14)
+    assert compiled.dtype == shown.dtype
+    slope = [(total(X + 1e-6 * e) - total(X - 1e-6 * e)) / 2e-6 for e in np.eye(len(X))]
+    np.testing.assert_allclose(wg.jit(wg.grad(total))(X), slope, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(wg.grad(total)(X), slope, rtol=1e-5, atol=1e-7)
+
+
+def test_lengths_that_numpy_refuses():
+    with pytest.raises(ValueError, match="negative"):
+        wg.jit(lambda x: np.repeat(x, int(-x[-1])))(X)
+    with pytest.raises(ValueError, match="non-negative"):
+        wg.jit(lambda x: np.linspace(0, 1, int(-x[-1])))(X)
+    with pytest.raises(ValueError, match="cannot compute length"):
+        wg.jit(lambda x: np.arange(0.0, x[0] / (x[1] - x[1])))(X)
+    assert wg.jit(lambda x: np.arange(0.0, -x[0]))(X).shape == (0,)
+
+
 def reversed_in_a_loop(x):
     s = 0.0
     for i in range(len(x)):

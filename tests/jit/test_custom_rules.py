@@ -416,3 +416,25 @@ def test_a_forward_rule_that_branches():
             np.testing.assert_allclose(found[0], factor * 8.0 * x, rtol=1e-14)
             np.testing.assert_allclose(found[1], 4.0 * np.sum(x * x), rtol=1e-14)
         np.testing.assert_allclose(wg.jit(wg.hessian(f))(x, 2.0), wg.hessian(f)(x, 2.0), rtol=1e-13)
+
+
+def test_arrays_of_computed_lengths():
+    @wg.custom_jvp
+    def forwards(x):
+        return _cut(x)
+
+    @forwards.defjvp
+    def _(primals, tangents):
+        return forwards(primals[0]), np.cos(primals[0]) * tangents[0]
+
+    @wg.custom_vjp
+    def backwards(x):
+        return _cut(x)
+
+    backwards.defvjp(lambda x: (backwards(x), x), lambda x, ct: (np.cos(x) * ct,))
+    x = np.linspace(-1.0, 1.0, 6)
+    for f in (forwards, backwards, wg.jit(forwards), wg.jit(backwards)):
+        total = lambda x, n, f=f: np.sum(f(x[n[0] :]))
+        for gradient in (wg.jit(wg.grad(total)), wg.grad(wg.jit(total))):
+            want = np.where(np.arange(6) < 2, 0.0, np.cos(x))
+            np.testing.assert_allclose(gradient(x, np.array([2])), want, rtol=1e-12)

@@ -103,9 +103,9 @@ def test_what_was_not_read_costs_nothing():
         f(X)
         best = 1.0
         for _ in range(200):
-            start = time.perf_counter()
+            start = time.process_time()
             f(X)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     small = {"rate": 2.0, "sub": {"a": 1.0}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -511,3 +512,16 @@ def test_objects_from_outside_that_hold_themselves():
         for x in (0.5, 1.5, 2.5):
             assert compiled(x) == f(x)
             assert slope(x) == wg.grad(f)(x)
+
+
+def test_lists_that_data_fill_in_a_namespace():
+    def f(x):
+        log, t = [], x
+        while t < 10:
+            log.append(t)
+            t = t * 2
+        found = SimpleNamespace(log=log, last=(t, log))
+        return sum(found.log) * len(found.last[1])
+
+    assert wg.jit(f)(1.5) == f(1.5) == 31.5
+    assert wg.jit(wg.grad(f))(1.5) == wg.grad(wg.jit(f))(1.5) == 21.0

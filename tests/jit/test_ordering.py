@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import dataclasses
 import functools
 import heapq
 import itertools
@@ -55,6 +56,50 @@ def by_tuples(x):
 def rows_of_arrays(x):
     rows = sorted([x[:2], x[2:4], x[3:]], key=lambda r: r[1])
     return dot(rows)
+
+
+class Ranked:
+    """Which comes first is said by a method."""
+
+    def __init__(self, v, name):
+        self.v, self.name = v, name
+
+    def __lt__(self, other):
+        return self.v * len(self.name) < other.v * len(other.name)
+
+    def __contains__(self, v):
+        return v < self.v and v > 1.5
+
+
+def of_a_class(x):
+    things = [Ranked(v, name) for v, name in zip(x, ["a", "bb", "ccc", "dd", "a"], strict=True)]
+    ordered = sorted(things, reverse=True)
+    inside = sum(1.0 if v in things[0] else 0.5 for v in x)
+    return dot([t.v for t in ordered]) + max(things).v * 2 + min(things).v * len(ordered[0].name) * inside
+
+
+@dataclasses.dataclass(order=True)
+class Item:
+    cost: float
+    weight: float = 1.0
+    name: str = dataclasses.field(default="", compare=False)
+
+
+def of_a_dataclass(x):
+    items = sorted(Item(v * v, v, name) for v, name in zip(x, "pqrst", strict=True))
+    first = {"p": 1.0, "q": 2.0, "r": 3.0, "s": 4.0, "t": 5.0}[items[0].name]
+    return dot([t.weight for t in items]) + first * min(items).cost + (x[0] if items[1] > items[0] else x[1])
+
+
+def names_by_values(x):
+    d = dict(zip(["a", "b", "cc", "d", "ee"], x, strict=True))
+    total = dot([len(name) * v for name, v in sorted(d.items(), key=lambda p: -p[1])])
+    return total * len(sorted(d, key=d.get)[0])
+
+
+def functions_by_values(x):
+    pairs = sorted(zip(x[:3], [np.sin, np.exp, np.sqrt], strict=True), key=lambda p: p[0])
+    return dot([f(v) for v, f in pairs])
 
 
 def in_a_loop(x):
@@ -115,6 +160,7 @@ PROGRAMS = [
     lambda x: dot([ord(n) * v for n, v in sorted([("b", x[0]), ("a", x[1]), ("b", x[2]), ("a", -x[0])], reverse=True)]),
     lambda x: dot([v * k for k, _, v in sorted([(2, "b", x[0]), (1, "q", x[1]), (2, "b", x[2]), (2, "a", x[3])])]),
     lambda x: max([("b", x[0]), ("a", x[1]), ("b", x[2])])[1] * min([("b", x[0]), ("a", x[1]), ("a", x[2])])[1],
+    of_a_class, of_a_dataclass, names_by_values, functions_by_values,
 ]  # fmt: skip
 
 
@@ -146,9 +192,8 @@ def test_places_at_equal_items():
 @pytest.mark.parametrize(
     ("f", "words"),
     [
-        (lambda x: sorted([("a", x[0]), ("b", x[1])], key=lambda p: p[1])[0][0], "no number"),
+        (lambda x: sorted([(x[0], x[:1]), (x[1], x[:2])], key=lambda p: p[0])[0][0], "no number"),
         (lambda x: sorted([x[0], "a"])[0], "sorted"),
-        (lambda x: max((v, k) for k, v in enumerate(x) if v > 1.5)[0], "comprehension"),
     ],
 )
 def test_what_is_refused(f, words):
@@ -283,6 +328,15 @@ def test_a_heap_outside():
     assert heap == [3.0, 5.0]
     assert wg.jit(f)(10.0) == 3.0
     assert heap == [5.0, 20.0]
+
+
+def test_objects_in_which_smaller_is_no_order():
+    def f(x):
+        return sorted([Ranked(v, "a") for v in x])[0].v
+
+    assert wg.jit(f)(X) == f(X)
+    with pytest.raises(ValueError, match="no order"):
+        wg.jit(f)(np.array([1.0, np.nan, 0.5]))
 
 
 def test_an_empty_heap():

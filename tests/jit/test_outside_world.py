@@ -1,8 +1,13 @@
 """What a compiled function does and asks outside: at every call, in order, with the values of that call."""
 
+import contextlib
 import datetime
 import logging
+import math
 import os
+import shutil
+import subprocess
+import tempfile
 import time
 import uuid
 import warnings
@@ -34,6 +39,66 @@ def test_printing_happens_at_every_call_in_order(capsys):
         assert printed(compiled, x, flag) == want
         assert printed(gradient, x, flag) == want
     assert printed(wg.jit(lambda a: print(a)), np.arange(3.0)) == "[0. 1. 2.]\n"
+
+
+def test_what_is_printed_in_a_try_and_in_its_handlers(capsys):
+    def inner(x, p):
+        try:
+            return x / p
+        except (ZeroDivisionError, ValueError):
+            print(f"[Error] x: {x!s}")
+            return 1.0
+
+    def f(x, p):
+        try:
+            print(f"x = {x:.2f}")
+            for i in range(3):
+                print(f"step {i:d}: {x:g}")
+            y = inner(x, p)
+            return math.log(y)
+        except Exception:
+            print("failed", x)
+            return 0.5 * x
+
+    for args in ((2.0, 3.0), (2.0, 0.0), (-2.0, 3.0)):
+        assert wg.jit(f)(*args) == f(*args)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[: len(lines) // 2] == lines[len(lines) // 2 :] != []
+
+    def waits(x):
+        try:
+            time.sleep(x)
+        except ValueError:
+            return 0.0
+        return x
+
+    with pytest.raises(wg.errors.StagingError, match="what is called in line"):
+        wg.jit(waits)(0.001)
+
+
+def test_a_branch_or_a_loop_chooses_between_texts_with_values(capsys):
+    def f(x, k):
+        where = "the start" if k == 0 else f"segment {k - 1} at {x:.2f}"
+        for i in range(4):
+            if x * i > 5:
+                where = f"item {i}: " + where
+            elif x < 0:
+                where = "below"
+        print(where)
+        if x > 5:
+            raise ValueError(f"{where} is too large")
+        return x * k
+
+    compiled, gradient = wg.jit(f), wg.jit(wg.grad(f))
+    for x, k in ((2.0, 0), (2.5, 3), (4.0, 1), (-1.0, 2)):
+        f(x, k)
+        want = capsys.readouterr().out
+        assert compiled(x, k) == x * k
+        assert capsys.readouterr().out == want
+        assert gradient(x, k) == k
+        assert capsys.readouterr().out == want
+    with pytest.raises(ValueError, match="is too large"):
+        compiled(6.0, 1)
 
 
 def test_text_of_values_is_printed_when_the_program_runs(capsys):
@@ -138,3 +203,74 @@ def test_tables_of_pandas_are_guarded(tmp_path):
     for value in (2.0, 5.0):
         path.write_text(f"a,b\n{value},1.0\n3.0,4.0\n")
         assert compiled(3.0) == 3 * (value + 3)
+
+
+def test_what_the_system_is_told_happens_at_each_call(tmp_path):
+    """Not when the function is compiled, and only where the branch is taken."""
+    folder = tmp_path / "made"
+
+    def f(x):
+        if x > 1:
+            os.mkdir(folder)
+        elif x < 0:
+            os.rmdir(folder)
+        return x * 2
+
+    for g in (f, wg.jit(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        g(0.5)
+        assert not folder.exists()
+        g(2.0)
+        assert folder.is_dir()
+        g(-1.0)
+        assert not folder.exists()
+
+
+def test_what_the_system_is_asked_to_copy_or_run_is_refused(tmp_path):
+    for act in (lambda: shutil.copy(__file__, tmp_path), lambda: subprocess.call(["true"]), lambda: tempfile.mkdtemp()):
+        with pytest.raises(wg.errors.StagingError, match="would be called only once"):
+            wg.jit(lambda x, act=act: (act(), x)[1])(1.0)
+
+
+def test_files_are_written_through_paths_at_each_call(tmp_path):
+    path = tmp_path / "result.txt"
+
+    def f(x):
+        written = 0
+        if x > 1:
+            written = path.write_text(f"{x:.2f}")
+        elif x < 0:
+            path.unlink()
+        return x * 2 + written
+
+    for g in (f, wg.jit(f), wg.jit(lambda x: f(x) + wg.grad(lambda y: y**2)(x))):
+        g(0.5)
+        assert not path.exists()
+        g(2.0)
+        assert path.read_text() == "2.00"
+        g(-1.0)
+        assert not path.exists()
+    with pytest.raises(wg.errors.StagingError, match=r"Path\.rename in a compiled function"):
+        wg.jit(lambda x: (path.rename(tmp_path / "other"), x)[1])(1.0)
+
+
+def test_what_the_system_may_refuse_is_not_told_in_a_try(tmp_path):
+    """The handler would have to run at each call; without one the error is the user's."""
+
+    def handled(x):
+        try:
+            os.mkdir(tmp_path)
+        except FileExistsError:
+            x = x * 3
+        return x
+
+    def suppressed(x):
+        with contextlib.suppress(FileNotFoundError):
+            (tmp_path / "none").unlink()
+        return x
+
+    for f in (handled, suppressed):
+        with pytest.raises(wg.errors.StagingError, match="FileExistsError or FileNotFoundError"):
+            wg.jit(f)(1.0)
+    with pytest.raises(FileNotFoundError):
+        wg.jit(lambda x: (os.remove(tmp_path / "none"), x)[1])(1.0)
+    assert wg.jit(lambda x: (os.makedirs(tmp_path, exist_ok=True), x)[1])(1.0) == 1.0

@@ -62,3 +62,22 @@ def test_where_and_out(f):
     np.testing.assert_allclose(wg.jit(f)(X), f(X), rtol=1e-14)
     for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
         np.testing.assert_allclose(g(X), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_without_nan(axis):
+    """Medians and quantiles of data whose NaN only the compiled program knows."""
+    x = np.array([[3.0, 1.0, np.nan, 2.0], [np.nan, 5.0, 4.0, 7.0], [1.0, 0.5, np.nan, np.nan]])
+
+    def f(x):
+        quantiles = np.nanquantile(x, [0.3, 0.8], axis=axis, method="hazen")
+        return np.sum(np.nanmedian(x, axis=axis) ** 2) + np.sum(quantiles) + np.sum(np.nanpercentile(x, 45, axis=axis))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a column without numbers
+        want = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(12).reshape(12, 3, 4)]
+        for y in (np.where(np.isnan(x), 0.1 * np.arange(12.0).reshape(3, 4), x), x):
+            np.testing.assert_allclose(wg.jit(f)(y), f(y), rtol=1e-14)
+            np.testing.assert_allclose(wg.jit(wg.grad(f))(y), wg.grad(f)(y), rtol=1e-12)
+    finite = np.isfinite(want)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x).ravel()[finite], np.array(want)[finite], rtol=1e-6, atol=1e-8)

@@ -45,7 +45,17 @@ def in_a_branch_in_a_loop(x):
     return last
 
 
+def written_to_after_a_loop(n):
+    x = np.ones(3)
+    for _ in range(n):
+        y = x
+    y[1] += 0.5
+    y[0], y[2] = 4.0, y[1]
+    return np.sum(x * np.arange(1.0, 4.0))
+
+
 CASES = [
+    *[(written_to_after_a_loop, n) for n in (2, 1, 0)],
     *[(in_one_branch, x) for x in (1.0, -1.0)],
     *[(in_several, x) for x in (2.0, 0.5, -0.5, -2.0)],
     *[(in_a_loop, n) for n in (3, 1, 0)],

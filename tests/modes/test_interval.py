@@ -494,6 +494,33 @@ def test_exponents_that_are_known_when_the_program_runs():
     contains_values(y, np.array([[4.0, 1.0, -8.0], [1.0, 2.0, 1.0]]))
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, wg.jit])
+def test_zero_to_the_power_of_zero_is_one(transform):
+    power = transform(wg.enclose(np.power))
+    zero = wg.interval(0.0, 0.0)
+    for exponents, bounds in [((0.0, 0.0), (1.0, 1.0)), ((0.0, 2.0), (0.0, 1.0)), ((-1.0, 0.0), (1.0, 1.0))]:
+        y = power(zero, wg.interval(*exponents))
+        assert (y.lo, y.hi) == bounds
+    y = power(wg.interval(0.0, 0.25), wg.interval(0.0, 0.5))
+    assert y.lo == 0.0
+    assert 1.0 <= y.hi < 1.0 + 1e-15
+    assert power(zero, wg.interval(-2.0, -1.0)).empty
+
+
+@pytest.mark.parametrize(
+    "f", [lambda q: 2.0**q, lambda q: q**2, lambda q: q**0.5, lambda q: 1 / q, wg.grad(lambda r: r**2.5)]
+)
+@pytest.mark.parametrize("p", [3.0, -2.0, 0.0])
+def test_intervals_of_pythons_numbers_are_no_numbers_of_python(f, p):
+    """In compiled code a bound that is an argument does not raise as a float of Python's own would."""
+
+    def bounds(p):
+        y = wg.enclose(f)(wg.interval(p, p + 1))
+        return y.lo, y.hi
+
+    np.testing.assert_allclose(wg.jit(bounds)(p), bounds(p), rtol=1e-14)
+
+
 def test_infinite_constants():
     """No number is infinite: a constant that is stands for what is too large for a float."""
     y = np.where(I(np.zeros(2), np.ones(2)) > 0.5, 1.0, np.array([math.inf, 0.0]))
@@ -742,3 +769,22 @@ def test_remainders_stay_between_zero_and_the_divisor():
         (np.fmod(wg.interval(-1.0, 2.0), 5.0), (-1.0, 2.0)),
     ):
         assert (found.lo, found.hi) == (low, high)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, wg.jit])
+@pytest.mark.parametrize("exponents", [(0.0, 1.0), (-1.5, -0.5), (1.5, 4.5), (1.5, 2.5), (2.0, 2.0), (-3.0, 3.0)])
+@pytest.mark.parametrize("bases", [(-2.0, -0.3), (-2.0, 0.5), (-1.0, 0.0), (0.25, 2.0)])
+def test_whole_numbers_among_exponents_have_powers_of_negative_numbers(transform, exponents, bases):
+    """As NumPy computes them: a mask as the exponent, undecided, is zero or one."""
+    y = transform(wg.enclose(np.power))(wg.interval(*bases), wg.interval(*exponents))
+    whole = np.arange(math.ceil(exponents[0]), math.floor(exponents[1]) + 1.0)
+    x, p = np.meshgrid(np.linspace(*bases, 7), np.concatenate([np.linspace(*exponents, 6), whole]))
+    with np.errstate(all="ignore"):
+        values = np.power(x, p)
+    values = values[np.isfinite(values)]
+    assert np.all((y.lo <= values) & (values <= y.hi))
+    assert wg.enclose(lambda x: x ** (x > -1), branch="both")(wg.interval(-1.5, -0.5)).hi >= 1
+
+
+def test_no_fraction_is_the_exponent_of_a_negative_number():
+    assert wg.enclose(np.power)(wg.interval(-2.0, -1.0), wg.interval(0.25, 0.75)).empty

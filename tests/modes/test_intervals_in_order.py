@@ -82,3 +82,9 @@ def test_minimum_of_a_median():
     assert 0.5 in found.value
     assert found.value.width < 1e-8
     assert all(any(x in box for box in found.boxes) for x in (1.5, 2.5))
+
+
+def test_questions_that_intervals_leave_open():
+    for question in (lambda x: np.lexsort((x,)), lambda x: np.digitize(1.0, x[:1] * np.arange(1.0, 3.0))):
+        with pytest.raises(UndecidedError, match="a question about the values of an interval that is not one number"):
+            wg.enclose(question)(wg.interval([0.1, 0.2], [0.3, 0.4]))

@@ -21,6 +21,8 @@ CALLS = {
     "power": lambda t: [1.3 + t, 2.5 - t * t],
     "hypot": lambda t: [1.3 + t, 2.5 - t * t],
     "expm": lambda t: [t * A + t * t * B],
+    "gamma_density": lambda t: [2.5, 0.7 + t * t],
+    "beta_density": lambda t: [2.5, 3.0, 0.3 + t * t],
 }
 
 

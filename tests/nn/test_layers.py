@@ -204,3 +204,81 @@ def test_arrays_of_another_width_are_refused(layer, shape):
     for call in (layer, wg.jit(lambda x: nn.train(layer, x)[0])):
         with pytest.raises(MismatchError, match=rf"{name} was made for \d .*, and is called with an array of shape"):
             call(np.ones(shape))
+
+
+def both_ways_of_running(f):
+    return (f, wg.jit(f))
+
+
+X = np.ones((2, 4, 6))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: nn.RNN(6, 4, rng=0)(X[0]), "axes are .examples, time, features"),  # (time, features), of one length
+        (lambda: nn.GRU(6, 4, rng=0)(X[None]), "axes are .examples, time, features"),
+        (lambda: nn.LSTM(6, 4, rng=0)(X, (X[:1, 0, :4], X[:1, 0, :4])), "begins with a state of shape .1, 4"),
+        (lambda: nn.RNN(6, 4, rng=0)(X, X[0, 0, :4]), "begins with a state of shape .4,"),
+        (lambda: nn.MultiHeadAttention(6, 2, rng=0)(X[0]), "axes are .examples, time, features"),
+        (lambda: nn.MultiHeadAttention(6, 2, rng=0)(X, mask=np.zeros((4, 4))), "mask of type float64"),
+        (lambda: nn.MultiHeadAttention(6, 2, rng=0)(X, mask=np.ones((2, 4, 4), bool)), "examples or heads"),
+        (lambda: nn.MultiHeadAttention(6, 2, rng=0, rotary=True)(X), "heads of 3 features"),
+        (lambda: nn.rotate(X[..., :3]), "3 features"),
+        (lambda: nn.LearnedPositions(1, 6, rng=0)(X), "made for 1 times"),
+        (lambda: nn.LearnedPositions(4, 6, rng=0)(X[..., :1]), "made for 6 features"),
+        (lambda: nn.Residual(nn.Dense(6, 1, rng=0))(X), "residual of shape"),
+        (lambda: nn.Residual(nn.Dense(6, 1, rng=0)).train(X), "residual of shape"),
+        (lambda: nn.Embedding(4, 2, rng=0)(X), "type float64"),
+        (lambda: nn.Embedding(4, 2, rng=0)(X > 0), "type bool"),
+        (lambda: nn.max_pool(X[0], 2), "windows in an array"),
+        (lambda: nn.max_pool(X, (2, 2)), "size="),
+        (lambda: nn.avg_pool(X, 2, 0), "stride="),
+        (lambda: nn.ConvTranspose1d(4, 3, 3, rng=0, groups=2), "2 groups"),
+        (lambda: nn.Conv1d(4, 2, 3, rng=0, groups=0), "0 groups"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, words):
+    """Much of it would broadcast to something else."""
+    for run in both_ways_of_running(call):
+        with pytest.raises(MismatchError, match=words):
+            run()
+
+
+@pytest.mark.parametrize("padding", [None, 1])
+def test_rows_are_counted_from_zero(padding):
+    table = nn.Embedding(4, 2, rng=0, padding=padding)
+    for run in both_ways_of_running(lambda x: table(x)):
+        np.testing.assert_array_equal(run(np.array([3, 0])), table.weight[[3, 0]])
+        with pytest.raises(IndexError, match="negative"):
+            run(np.array([0, -1]))
+        with pytest.raises(IndexError):
+            run(np.array([0, 4]))
+    np.testing.assert_array_equal(table((2, 3)), table.weight[[2, 3]])
+    np.testing.assert_array_equal(nn.Embedding(4, 2, rng=0, padding=-1)([2, -1]), [table.weight[2], [0, 0]])
+
+
+def test_the_last_state_of_an_lstm_goes_on(rng):
+    lstm, x = nn.LSTM(3, 4, rng=0), rng.normal(size=(2, 6, 3))
+    first, state = lstm.run(x[:, :2])
+    rest, (h, _) = lstm.run(x[:, 2:], state)
+    np.testing.assert_allclose(np.concatenate([first, rest], axis=1), lstm(x), rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(h, rest[:, -1])
+
+
+def test_fewer_queries_than_keys_are_of_the_last_times(rng):
+    attention, x = nn.MultiHeadAttention(8, heads=2, rng=0, rotary=True), rng.normal(size=(2, 6, 8))
+    np.testing.assert_allclose(attention(x[:, 4:], x, causal=True), attention(x, causal=True)[:, 4:], atol=1e-14)
+
+
+def test_edges_of_shapes():
+    for layer, shape, wanted in [
+        (nn.LSTM(3, 4, rng=0), (2, 0, 3), (2, 0, 4)),
+        (nn.GRU(3, 4, rng=0), (0, 5, 3), (0, 5, 4)),
+        (nn.Conv1d(1, 1, 1, rng=0), (1, 1, 1), (1, 1, 1)),
+        (nn.Flatten(), (0, 3, 4), (0, 12)),
+        (nn.MaxPool(2, 1, 1), (1, 1, 1), (1, 1, 2)),
+    ]:
+        for run in both_ways_of_running(lambda x, layer=layer: layer(x)):
+            assert run(np.ones(shape)).shape == wanted
+    np.testing.assert_array_equal(nn.max_pool(np.array([[[-3, -5, -4]]]), 2, 1, 1), [[[-3, -3, -4, -4]]])

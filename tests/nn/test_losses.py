@@ -86,6 +86,65 @@ def test_shapes_that_would_broadcast_are_refused():
         nn.accuracy(np.ones((5, 2)), np.zeros((5, 1), int))
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_labels_are_counted_from_zero(rng, compiled):
+    """NumPy counts −1 from the end, which is the last class, and no label that anybody means."""
+    logits = rng.normal(size=(3, 4))
+    grad = wg.grad(nn.cross_entropy)
+    f = wg.jit(grad) if compiled else grad
+    assert np.all(f(logits, np.array([0, 3, 1])))
+    with pytest.raises(IndexError, match="negative label"):
+        f(logits, np.array([0, -1, 1]))
+    each = wg.vmap(lambda z, y: nn.nll(z[None], y[None]))
+    with pytest.raises(IndexError, match="negative label"):
+        (wg.jit(each) if compiled else each)(logits, np.array([0, -1, 1]))
+    wanted = nn.cross_entropy(logits[:2], np.array([0, 3]))
+    np.testing.assert_allclose(nn.cross_entropy(logits, np.array([0, 3, -1]), ignore_index=-1), wanted)
+    for weights in (np.ones(3), np.ones(1), np.ones((3, 4))):
+        with pytest.raises(MismatchError, match="weights of shape"):
+            nn.cross_entropy(logits, np.array([0, 1, 2]), weights=weights)
+    single = logits.astype(np.float32)
+    for weights in ([1.0, 2.0, 3.0, 4.0], np.arange(1.0, 5.0)):
+        assert nn.cross_entropy(single, np.array([0, 1, 2]), weights=weights).dtype == np.float32
+    by_weights = wg.grad(lambda w: nn.cross_entropy(logits, np.array([0, 3, 1]), weights=w))
+    found = (wg.jit(by_weights) if compiled else by_weights)(np.arange(1.0, 5.0))
+    np.testing.assert_allclose(found @ np.arange(1.0, 5.0), 0, atol=1e-12)  # the mean is the weighted one
+    for loss in (nn.kl_divergence, nn.kl_normal):
+        with pytest.raises(MismatchError, match="last axes"):
+            loss(logits, logits[:, :1])
+
+
+def test_integers_are_numbers():
+    """Differences of unsigned ones would wrap around, and long ones would make a loss of float32 one of float64."""
+    a, b = np.array([1, 2], np.uint8), np.array([0, 250], np.uint8)
+    assert nn.mse(a, b) == (1 + 248**2) / 2
+    assert nn.mae(a, b) == nn.mae([1, 2], [0, 250]) == (1 + 248) / 2
+    z, y = np.array([0.5, -1.0], np.float32), np.array([1, 0])
+    for loss in (nn.mse, nn.mae, nn.huber, nn.hinge, nn.binary_cross_entropy):
+        for run in (loss, wg.jit(loss)):
+            assert run(z, y).dtype == np.float32
+            assert run(z, 1.0).dtype == np.float32
+        np.testing.assert_allclose(loss(z, y), loss(z, y.astype(np.float32)))
+        np.testing.assert_allclose(loss(z, y == 1), loss(z, y))
+
+
+def test_ctc_looks_at_what_counts_only(rng):
+    logp = np.log(rng.dirichlet(np.ones(3), size=(2, 5)))
+    lengths, counts = np.array([5, 3]), np.array([2, 1])
+    wanted = nn.ctc(logp, np.array([[1, 2], [2, 1]]), lengths, counts)
+    for filled in (-1, 0, -100, 99):
+        assert nn.ctc(logp, np.array([[1, 2], [2, filled]]), lengths, counts) == wanted
+    for labels, options, words in [
+        ([[1, 0], [2, 1]], {}, "blank"),
+        ([[1, 2], [2, 1]], {"lengths": np.array([6, 3])}, "lengths"),
+        ([[1, 2], [2, 1]], {"lengths": np.array([0, 3])}, "lengths"),
+        ([[1, 2], [2, 1]], {"label_lengths": np.array([3, 1])}, "lengths"),
+    ]:
+        for run in (lambda z, l, o: nn.ctc(z, l, **o), wg.jit(lambda z, l, o: nn.ctc(z, l, **o))):
+            with pytest.raises(MismatchError, match=words):
+                run(logp, np.array(labels), options)
+
+
 def test_ctc_counts_all_ways_to_say_the_labels(rng):
     times, classes = 4, 3
     logp = np.log(rng.dirichlet(np.ones(classes), size=(3, times)))
@@ -102,7 +161,7 @@ def test_ctc_counts_all_ways_to_say_the_labels(rng):
     np.testing.assert_allclose(nn.ctc(logp, labels, **options), wanted)
     wg.check_gradients(lambda z: nn.ctc(z, labels, **{**options, "reduction": "sum"}), logp)
     # There is no way to say two labels in one time.
-    logp, options = logp[:, :1].astype(np.float32), {"reduction": "none"}
+    logp, labels, options = logp[:, :1].astype(np.float32), np.array([[1, 2]] * 3), {"reduction": "none"}
     found, pull = wg.vjp(lambda z: nn.ctc(z, labels, **options), logp)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, np.inf)

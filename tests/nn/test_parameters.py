@@ -81,3 +81,28 @@ def test_safetensors_files_are_as_their_definition_says(tmp_path):
     assert (length % 8, len(data)) == (0, 8 + length + 8)
     assert data[8 : 8 + length].decode().strip() == '{"x": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
     assert data[8 + length :] == x.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors"])
+def test_arrays_may_have_any_name(kind, tmp_path):
+    """Also those of arguments of `np.savez`; and the files may be read by those who may read other new files."""
+    model = {name: np.full(2, k) for k, name in enumerate(("file", "args", "allow_pickle", "a/b", "é ü", "__metadata"))}
+    path, other = tmp_path / f"model.{kind}", tmp_path / "other"
+    nn.save(path, model)
+    again = nn.load(path, {name: np.zeros(2, int) for name in model})
+    for name, x in model.items():
+        np.testing.assert_array_equal(again[name], x)
+    other.touch()
+    assert path.stat().st_mode == other.stat().st_mode
+    with pytest.raises(ValueError, match="Object|type object"):
+        nn.save(path, {"x": np.array([None])})
+    assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, "other"]
+
+
+@pytest.mark.parametrize("kept", [0, 4, 8, 60, -1])
+def test_files_that_end_too_early_are_refused(kept, tmp_path):
+    path, model = tmp_path / "x.safetensors", {"x": np.ones((2, 3))}
+    nn.save(path, model)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(MismatchError, match="safetensors format|ends within x"):
+        nn.load(path, model)

@@ -1,5 +1,7 @@
 """`nn.fit`: it finds what is known, stops early, and goes on from checkpoints to the same digits."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -130,6 +132,17 @@ def test_data_by_name_is_the_data(rng):
     assert equal(by_place.model, by_name.model)
 
 
+@pytest.mark.parametrize("rate", [0.1, 60.0])
+def test_a_loss_that_training_makes_larger_is_warned_of(rng, rate):
+    x = rng.normal(size=(20, 2))
+    square = nn.supervised(nn.mse)
+    options = {"optimizer": Adam(rate), "epochs": 3, "batch_size": 5, "jit": False}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        nn.fit(nn.Dense(2, 1, rng=0), square, (x, x[:, :1] + 1), **options)
+    assert ["steps" in str(w.message) for w in told] == ([True] if rate > 1 else [])
+
+
 def test_what_goes_wrong_is_said(rng, tmp_path):
     x = rng.normal(size=(4, 2))
     options = {"optimizer": Adam(0.1), "epochs": 1, "jit": False}
@@ -141,6 +154,11 @@ def test_what_goes_wrong_is_said(rng, tmp_path):
             nn.fit(
                 nn.Dense(2, 1, rng=0), lambda model, x: np.log(-np.mean(model(x) ** 2)), x, **{**options, "jit": jit}
             )
+    with pytest.raises(ConvergenceError, match="validation loss is nan in epoch 1"):
+        nn.fit(nn.Dense(2, 1, rng=0), loss, x, validation=np.nan * x, **options)
+    for wrong in ({"batch_size": 2.5}, {"batch_size": 0}, {"schedule": 0.1}, {"validation": lambda rng: iter(())}):
+        with pytest.raises(MismatchError, match=next(iter(wrong)).split("_")[0]):
+            nn.fit(nn.Dense(2, 1, rng=0), loss, x, **options, **wrong)
     with pytest.raises(MismatchError, match="shapes"):
         nn.fit(nn.Dense(2, 1, rng=0), loss, (x, x[:3]), **options)
     with pytest.raises(MismatchError, match="to train"):

@@ -49,10 +49,11 @@ FUNCTIONS = {
     "solve": lambda p: np.sum(scipy.linalg.solve(lower(p), B, assume_a="pos", lower=True) ** 2),
     "solve sym": lambda p: np.sum(scipy.linalg.solve(upper(p), B, assume_a="sym") ** 2),
     "ldl": lambda p: np.sum(scipy.linalg.ldl(lower(p))[0] ** 2) + np.sum(scipy.linalg.ldl(lower(p))[1] ** 2),
+    "pinv": lambda p: np.sum(WEIGHTS * np.linalg.pinv(lower(p), hermitian=True)),
     "stack": lambda p: np.sum(np.linalg.eigvalsh(np.stack([lower(p), lower(p) + upper(p)]))[:, 0] ** 2),
     "density": lambda p: scipy.stats.multivariate_normal.logpdf(B, np.zeros(3), lower(p) + 0.1 * upper(p)),
 }
-COMPILED = ["cholesky", "eigh", "eigvalsh", "complex eigh", "complex cholesky", "stack", "solve"]
+COMPILED = ["cholesky", "eigh", "eigvalsh", "complex eigh", "complex cholesky", "stack", "solve", "pinv"]
 
 
 def by_differences(f, p, h=1e-5):

@@ -511,3 +511,54 @@ def test_densities_far_from_the_mode():
             s, t = mp.mpf(a), mp.mpf(x)
             expected = mp.exp((s - 1) * mp.log(t) - t - mp.loggamma(s))
         agree(incomplete.gamma_density(a, x), expected, 1e-12 * max(1.0, a / 1e5))
+
+
+# ---------------------------------------------------------------------------------------------- parameters of all kinds
+
+WHOLE = {
+    # functions some of whose parameters SciPy makes whole numbers of, and between which numbers its operands are
+    "kn": ((0.2, 4.8), (0.1, 5.0)), "yn": ((0.2, 4.8), (0.1, 5.0)),
+    "bdtr": ((-1.5, 6.0), (-1.0, 6.0), (0.0, 1.0)), "bdtrc": ((-1.5, 6.0), (0.0, 6.0), (0.0, 1.0)),
+    "bdtri": ((-1.5, 6.0), (-1.0, 6.0), (0.01, 1.0)), "nbdtr": ((-2.5, 6.0), (-1.0, 6.0), (0.0, 1.0)),
+    "nbdtrc": ((-2.5, 6.0), (-1.0, 6.0), (0.0, 1.0)), "nbdtri": ((-2.5, 6.0), (1.0, 6.0), (0.01, 1.0)),
+    "pdtr": ((-1.5, 6.0), (0.0, 6.0)), "pdtrc": ((-1.5, 6.0), (0.0, 6.0)), "pdtri": ((-1.5, 6.0), (0.01, 0.99)),
+    "gdtr": ((0.1, 3.0), (0.1, 3.0), (-1.0, 5.0)), "gdtrc": ((0.1, 3.0), (0.1, 3.0), (-1.0, 5.0)),
+    "fdtr": ((-1.0, 5.0), (-1.0, 5.0), (-1.0, 5.0)), "fdtrc": ((-1.0, 5.0), (-1.0, 5.0), (-1.0, 5.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.filterwarnings("ignore")
+def test_parameters_that_are_not_whole_or_out_of_range(name, rng):
+    """What is compiled or differentiated has SciPy's values, also where there should be no such parameters."""
+    f = getattr(sc, name)
+    args = [rng.uniform(a, b, 60) for a, b in WHOLE[name]]
+    args[0][::3] = np.round(args[0][::3])
+    if len(args) > 2:
+        args[1][::4] = np.round(args[1][::4])
+        args[1][1::4] = args[0][1::4]
+    want = f(*args)
+    np.testing.assert_allclose(wg.jit(f)(*args), want, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(wg.jvp(lambda x: f(*args[:-1], x), (args[-1],), (args[-1],))[0], want, rtol=1e-9)
+    assert np.isnan(want).any() == (name not in ("kn", "yn"))
+
+
+def test_values_that_are_differences_of_large_ones():
+    x = np.array([-3.5, -1e-10, 0.5, 1.5, 30.0, 60.0])
+    for f in (sc.zetac, sc.zeta):
+        np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-13)
+    np.testing.assert_allclose(wg.jvp(sc.zetac, (x,), (x,))[0], sc.zetac(x), rtol=1e-13)
+    a = np.array([1e-300, 1e-20, 1e-3, 0.9, 2.0])
+    np.testing.assert_allclose(wg.jit(sc.agm)(a, 0.999), sc.agm(a, 0.999), rtol=1e-13)
+    slope = wg.derivatives(lambda a: sc.agm(a, 2.0), order=2)(1e-8)
+    with mp.workdps(40):
+        want = [float(mp.diff(lambda z: mp.agm(z, 2), mp.mpf(1e-8), k)) for k in range(3)]
+    np.testing.assert_allclose(slope, want, rtol=1e-11)
+
+
+def test_infinitely_many_degrees_of_freedom():
+    t, df = np.array([-1.5, 0.3, 2.0]), np.array([np.inf, 3.0, np.inf])
+    for f, x in ((sc.stdtr, t), (sc.stdtrit, np.array([0.1, 0.5, 0.8]))):
+        np.testing.assert_allclose(wg.jit(f)(df, x), f(df, x), rtol=1e-12, atol=1e-15)
+    slope = wg.derivative(lambda t: sc.stdtr(df, t))(t)
+    np.testing.assert_allclose(slope[::2], np.exp(-(t[::2] ** 2) / 2) / np.sqrt(2 * np.pi), rtol=1e-13)

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from op_calls import CALLS, Call, floats
 
+from wengert.ir.orders import order_of_result
 from wengert.ops.derive import Control
 from wengert.ops.op import TABLE
 from wengert.ops.traits import Cost, Raises
+from wengert.strides import UNKNOWN, order_of
 from wengert.types import shape_of
 
 
@@ -241,3 +243,13 @@ def test_ops_that_hold_code(name):
     op = TABLE[name]
     assert op.raises in (Raises.BODY, Raises.VALUES, Raises.NEVER)
     assert not op.elementwise
+
+
+@pytest.mark.parametrize(("name", "c"), calls(lambda op: not isinstance(op, Control)))
+def test_order_in_memory(name, c):
+    """Results lie as in C where the operands do, unless the row or `ir/orders.py` says otherwise."""
+    op = TABLE[name]
+    args = [np.ascontiguousarray(a) if isinstance(a, np.ndarray) and a.ndim else a for a in prepared(c)]
+    for y in apply(name, args, c):
+        said = order_of_result(op, args, c.params, y.shape) if y.ndim > 1 else None
+        assert said in (UNKNOWN, order_of(y)) or y.ndim < 2

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special
 
 from wengert.errors import ConcretizationError, ConvergenceError, MismatchError, UnsupportedFunctionError
 from wengert.optimize import Model
@@ -46,6 +47,22 @@ def test_a_box_of_the_largest_volume():
     assert np.allclose(moved["x"], 1 / 24, atol=1e-6)  # x = √(A/6)
     assert moved.objective == pytest.approx(0.5)
     assert solved(box(), parameters={"area": 54.0}, start={"x": [1, 2, 3]}).fun == pytest.approx(27)
+
+
+def test_a_model_that_has_changed_is_solved_as_it_is():
+    m = Model()
+    x = m.variable("x", 2, start=1.0, scale=[1.0, 10.0])
+    p = m.parameter("p", 1.0)
+    m.minimize(np.sum((x - p) ** 2))
+    assert np.allclose(m.solve(engine="interior-point").x["x"], 1)
+    assert np.allclose(m.solve(engine="interior-point", parameters={"p": 3.0}).x["x"], 3)
+    m.subject_to(x[0] + x[1] <= 4, name="sum")
+    assert np.allclose(m.solve(engine="interior-point", parameters={"p": 3.0}).x["x"], 2)
+    m.constraints["sum"].upper[...] -= 1
+    m.variables["x"].scale[1] = 3.0
+    assert np.allclose(m.solve(engine="interior-point", parameters={"p": 3.0}).x["x"], 1.5)
+    m.maximize(x[0] - (x[1] + p) ** 2 - x[0] ** 2)
+    assert np.allclose(m.solve(engine="interior-point").x["x"], [0.5, -1], atol=1e-6)
 
 
 def test_sensitivities_are_differences_of_optima():
@@ -169,7 +186,8 @@ def test_no_derivative_where_the_optimum_has_a_kink():
 # ------------------------------------------------------------------------------------------------------- files .nl
 
 OPS = {
-    0: np.add, 1: np.subtract, 2: np.multiply, 3: np.divide, 5: np.power, 15: np.abs, 16: np.negative, 37: np.tanh,
+    0: np.add, 1: np.subtract, 2: np.multiply, 3: np.divide, 5: np.power, 13: np.floor, 14: np.ceil,
+    15: np.abs, 16: np.negative, 37: np.tanh,
     39: np.sqrt, 41: np.sin, 43: np.log, 44: np.exp, 46: np.cos, 48: np.arctan2, 49: np.arctan,
 }  # fmt: skip
 LISTS = {11: np.min, 12: np.max, 54: np.sum}
@@ -255,7 +273,21 @@ def shared():
     return m
 
 
-@pytest.mark.parametrize("make", [box, control, shared])
+def functions():
+    """In plain functions: NumPy's functions that compare or have no method of elements; single elements and arrays."""
+    m = Model("functions")
+    m.variable("x", 3, start=[0.5, 1.5, 0.9])
+    m.minimize(
+        m.expression(lambda x: np.max(x) + np.logaddexp(x[0], x[1]) + np.hypot(x[1], x[2]) + special.expit(x[0]))
+    )
+    m.subject_to(m.expression(lambda x: np.sum((x[0] - np.arange(3.0)) ** 2 / x[1])) <= 9, name="broadcast")
+    m.subject_to(m.expression(lambda x: np.clip(x, 0.4, 1.1) + np.clip(x[0], 0.6, 1.0)) <= 9, name="clipped")
+    m.subject_to(m.expression(lambda x: np.fmin(x, x[::-1] ** 2) + np.fabs(x - 1)) <= 9, name="compared")
+    m.subject_to(m.expression(lambda x: np.floor(x) + np.ceil(x[2])) <= 9, name="rounded")
+    return m
+
+
+@pytest.mark.parametrize("make", [box, control, shared, functions])
 def test_files_say_what_the_model_says(make, tmp_path, rng):
     m = make()
     m.export(tmp_path / "model.nl")

@@ -9,8 +9,9 @@ from scipy.optimize import Bounds
 from wengert.errors import MismatchError, MissingPackageError
 from wengert.optimize import nlp
 from wengert.optimize.engines import interior_point, ipopt
+from wengert.optimize.nlp import ENGINES as SOLVERS
 from wengert.optimize.objective import Unknowns
-from wengert.optimize.program import FlatProgram
+from wengert.optimize.program import EngineResult, FlatProgram
 
 needs_ipopt = pytest.mark.skipif(not ipopt.is_there(), reason="ipyopt is not installed")
 ENGINES = ["interior-point", pytest.param("ipopt", marks=needs_ipopt)]
@@ -230,6 +231,18 @@ def test_callbacks_stop_and_see_containers():
     assert np.array_equal(found.x["x"], seen[-1]["x"])
 
 
+@needs_ipopt
+def test_small_programs_are_our_own_and_ipopt_tries_what_is_left(monkeypatch):
+    found = nlp(lambda x: (x[0] - 1) ** 2, np.zeros(1))
+    assert (found.success, found.method) == (True, "interior-point")
+    found = nlp(lambda x: (x[0] - 1) ** 2, np.zeros(1), options={"mu_strategy": "adaptive"})
+    assert (found.success, found.method) == (True, "ipopt")
+    stuck = EngineResult(np.zeros(1), np.zeros(0), np.zeros(1), np.zeros(1), "stuck", 3)
+    monkeypatch.setitem(SOLVERS, "interior-point", lambda *_: stuck)
+    found = nlp(lambda x: (x[0] - 1) ** 2, np.zeros(1))
+    assert (found.success, found.method) == (True, "ipopt")
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match="engine is"):
         nlp(np.sum, np.ones(2), engine="simplex")
@@ -281,3 +294,9 @@ def test_a_start_on_a_ridge_is_left():
     flat = solve(lambda x: (x[0] + x[1] - 1) ** 2, [0.0, 0.0])
     assert flat.success
     assert flat.fun < 1e-15
+
+
+def test_an_objective_that_overflows_downwards_is_unbounded():
+    found = nlp(lambda x: -np.exp(x[0]), np.array([0.5]), engine="interior-point", jit=False)
+    assert not found.success
+    assert "no lowest value" in found.message

@@ -140,6 +140,8 @@ def test_what_is_refused(rows):
     X, y = rows
     with pytest.raises(MismatchError, match=r"not a sum over rows.*\n.*np.sum, not np.mean"):
         sum_over(lambda p, X: np.mean(X @ p), X)(np.ones(3))
+    with pytest.raises(MismatchError, match=r"numbers for \d+ rows[^§]*residuals=True"):
+        sum_over(lambda p, X: X @ p, X)(np.ones(3))
     with pytest.raises(MismatchError, match="not a sum over rows"):
         sum_over(lambda p, X: np.sum(X @ p) + p @ p, X)(np.ones(3))
     with pytest.raises(MismatchError, match="numbers of rows: 700, 699"):

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from ir_comparing import number_of
 
 import wengert as wg
-from wengert.ir.check import check
-from wengert.ir.node import all_nodes
 
 N = 20
 rng = np.random.default_rng(0)
@@ -13,9 +12,7 @@ K, v, w = rng.normal(size=(N, 7)), rng.normal(size=N), rng.normal(size=N)
 
 
 def conditions(f, *args) -> int:
-    program = wg.jit(f).lower(*args).program
-    check(program)
-    return sum(node.op.name == "cond" for node in all_nodes(program.block))
+    return number_of("cond", f, *args)
 
 
 def scaled(K, v, w):

@@ -19,7 +19,7 @@ EXAMPLES = [e for e in ALL if e is not parameters]
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda f: f.__name__)
 def test_what_becomes_of_examples(example, golden):
-    golden(f"{example.__name__}.txt", show(optimise(example(), check=True)))
+    golden(f"{example.__name__}.txt", show(optimise(example())))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_examples_compute_the_same(example, args):
 @pytest.mark.slow
 @given(random_ir.programs(size=16, depth=3), random_ir.arguments())
 def test_random_programs(program, args):
-    found = optimise(program, check=True)
+    found = optimise(program)
     assert_same(outcome(program.block, args), outcome(found.block, args))
     assert optimise(found).block is found.block, "something was left to do"
 
@@ -78,7 +78,7 @@ def test_passes_help_each_other():
     }"""
     text = text.replace("%a: f64[3] = loop", "%a: f64[3], %rest: i64~ = loop")
     program = parse(text)
-    found = optimise(program, check=True)
+    found = optimise(program)
     assert (
         show(found)
         == """program f(%x: f64[3], %n: i64~) {
@@ -99,7 +99,7 @@ def test_passes_help_each_other():
 
 def test_a_program_that_is_not_valid_is_found():
     with pytest.raises(InvalidProgram):
-        optimise(Program("f", Block([], [], [Var(mean_square().block.params[0].type)])), check=True)
+        optimise(Program("f", Block([], [], [Var(mean_square().block.params[0].type)])))
 
 
 def test_long_programs_take_time_in_proportion():

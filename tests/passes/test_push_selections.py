@@ -24,6 +24,7 @@ CASES = {
     "sum along others": lambda x: np.sum(x * x, axis=1)[ROWS],
     "transposed": lambda x: np.cos(x).T[:, ROWS],
     "einsum": lambda x: np.einsum("ni,ij->jn", x, W)[:, 4:8],
+    "joined": lambda x: np.concatenate([x[::-1], np.tanh(x), x])[23:27],
     "gathered": lambda x: np.sin(x[np.arange(20)[::-1]])[:3],
 }
 

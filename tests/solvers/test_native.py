@@ -84,3 +84,20 @@ def test_objectives_are_numbers():
     slope = 12 * (x - a) ** 2 / (12 * (x - a) ** 2 + 2)  # of 4 (x − a)³ + 2 (x − 1) = 0
     for operator in (wg.grad(best), wg.jit(wg.grad(best)), lambda a: wg.jvp(best, (a,), (1.0,))[1]):
         np.testing.assert_allclose(operator(a), slope, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda x: wg.root(lambda y: y**2 - 2, x),
+        lambda x: wg.root(lambda y: y**2 - 2, x, method="broyden"),
+        lambda x: wg.fixed_point(np.cos, x),
+        lambda x: wg.argmin(lambda y: np.sum(y**2), x),
+        lambda x: wg.linear_solve(lambda v: 2 * v, x),
+        lambda x: wg.linear_solve(np.zeros((0, 0)), x),
+    ],
+)
+def test_no_unknowns(solve):
+    for run in (solve, wg.jit(solve)):
+        assert run(np.zeros(0)).shape == (0,)
+    assert wg.grad(lambda p: np.sum(solve(p["a"])) + p["b"] ** 2)({"a": np.zeros(0), "b": 3.0})["b"] == 6.0

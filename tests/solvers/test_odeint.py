@@ -161,6 +161,15 @@ def test_times_that_go_back_and_forth(wrap):
         wrap(lambda t: wg.odeint(lambda t, y: -y, 1.0, t))(np.array([0.0, 2.0, 1.0]))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_the_choice_of_the_first_step_is_not_differentiated(method):
+    """At rest the sizes that it is chosen by are zero, where square roots have no derivative."""
+    end = lambda p, y0: wg.odeint(lambda t, y, p: -p * y, y0, np.array([0.0, 1.0]), p, method=method)[-1, 0]
+    assert wg.jvp(end, (2.0, np.zeros(1)), (1.0, np.zeros(1)))[1] == 0
+    assert wg.grad(end)(2.0, np.zeros(1)) == 0
+
+
 def test_a_slope_that_is_no_number_is_found_at_once():
     calls = []
     with pytest.raises(ConvergenceError, match="too small"):
@@ -264,3 +273,24 @@ def test_an_event_at_the_beginning_and_later():
     np.testing.assert_allclose(slopes, -k * np.pi / 2 * 1.3**-1.5, atol=1e-4)
     with pytest.raises(MismatchError, match="vector"):
         wg.odeint(lambda t, y: y, 1.0, np.array([0.0, 1.0]), events=lambda t, y: y - 2)
+
+
+@pytest.mark.parametrize("wrong", [{"rtol": -1e-3}, {"atol": -1.0}, {"rtol": np.nan}, {"atol": np.array([1e-9, -1.0])}])
+def test_tolerances_that_are_none_are_refused(wrong):
+    """A step's error is no more than nothing: with rtol = −1 steps of any length were taken."""
+    solve = lambda p: wg.odeint(lambda t, y: -p * y, np.ones(2), np.array([0.0, 1.0]), **wrong)[-1, 0]
+    for run in (solve, wg.grad(solve), wg.jit(solve)):
+        with pytest.raises(ValueError, match="is no tolerance"):
+            run(1.0)
+    event = lambda t, y: y[0] - 0.5
+    with pytest.raises(ValueError, match="is no tolerance"):
+        wg.odeint(lambda t, y: -y, np.ones(2), np.array([0.0, 1.0]), events=event, **wrong)
+    if "rtol" in wrong:
+        with pytest.raises(ValueError, match="is no tolerance"):
+            wg.integrate_taylor(lambda t, y: -y, np.ones(2), np.array([0.0, 1.0]), **wrong)
+
+
+def test_a_state_of_no_numbers():
+    solve = lambda y: wg.odeint(lambda t, y: -y, y, np.array([0.0, 1.0, 2.0]))
+    assert solve(np.zeros(0)).shape == wg.jit(solve)(np.zeros(0)).shape == (3, 0)
+    assert wg.grad(lambda y: np.sum(solve(y["a"])) + y["b"] ** 2)({"a": np.zeros(0), "b": 3.0})["b"] == 6.0

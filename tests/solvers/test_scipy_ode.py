@@ -182,3 +182,25 @@ def test_what_is_refused_under_jit():
         wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,), first_step=3.0).y)(P)
     with pytest.raises(ValueError, match="not within `t_span`"):
         wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,), t_eval=[3.0]).y)(P)
+
+
+@pytest.mark.parametrize("derive", [wg.grad, lambda f: wg.jit(wg.grad(f))], ids=["eager", "jit"])
+@pytest.mark.parametrize("solver", ["solve_ivp", "odeint"])
+def test_the_longest_step_is_that_of_derivatives_too(solver, derive):
+    """The answer is the dose a, in a pulse so short that only steps with a limit see it."""
+    slope = lambda t, y, a: np.where((t > 2.4) & (t < 2.6), a / 0.2, 0.0) * np.ones(1)
+
+    def dose(a):
+        if solver == "odeint":
+            return si.odeint(slope, [0.0], [0.0, 4.0], args=(a,), tfirst=True, hmax=0.1)[-1, 0]
+        return si.solve_ivp(slope, (0, 4), [0.0], args=(a,), max_step=0.1, t_eval=[4.0], rtol=1e-4).y[0, -1]
+
+    np.testing.assert_allclose(derive(dose)(2.0), 1.0, rtol=1e-2)
+
+
+def test_a_solution_that_is_not_scipys_is_warned_of():
+    """Lorenz' equations forget where they began, whatever the tolerance, so that two solutions are two."""
+    slope = lambda t, y, r: [10 * (y[1] - y[0]), y[0] * (r - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]]
+    end = lambda r: si.solve_ivp(slope, (0, 20), [1.0, 1.0, 1.0], args=(r,), method="LSODA", t_eval=[20.0]).y[0, -1]
+    with pytest.warns(RuntimeWarning, match="chaotic"):
+        wg.grad(end)(28.0)

@@ -9,11 +9,14 @@ import pytest
 from wild import (
     programs_by_field,
     programs_of_engineers,
+    programs_of_explorers,
     programs_of_laboratories,
+    programs_of_ledgers,
     programs_of_observatories,
     programs_of_practice,
     programs_of_sciences,
     programs_of_searches,
+    programs_of_stations,
     programs_of_studios,
     programs_of_surveyors,
     programs_of_textbooks,
@@ -27,11 +30,14 @@ from wengert.errors import WengertError
 _adds_more = (
     programs_by_field,
     programs_of_engineers,
+    programs_of_explorers,
     programs_of_laboratories,
+    programs_of_ledgers,
     programs_of_observatories,
     programs_of_practice,
     programs_of_sciences,
     programs_of_searches,
+    programs_of_stations,
     programs_of_studios,
     programs_of_surveyors,
     programs_of_textbooks,
@@ -78,10 +84,12 @@ COLUMNS = {
 
 
 def is_installed(package):
+    """Whether it is; a folder of its name (`tests/control`) is no package."""
     try:
-        return importlib.util.find_spec(package) is not None
+        found = importlib.util.find_spec(package)
     except ModuleNotFoundError:
         return False
+    return found is not None and found.origin is not None
 
 
 @pytest.fixture(params=PROGRAMS, ids=lambda p: f"{p.package.split('.')[0]}-{p.name}")

@@ -73,6 +73,7 @@ def start_descent(x, value, gradient):
 def advance_descent(f_and_gradient, state, iterations, tol, lower, upper):
     """Gradient descent within bounds, up to this number of iterations."""
     x, value, gradient, count, evaluations, status, length, values, level = state
+    values = values.copy()
     size = np.max(np.abs(np.minimum(np.maximum(x - gradient, lower), upper) - x))
     if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
         status = NOT_FINITE

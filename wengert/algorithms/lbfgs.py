@@ -30,6 +30,7 @@ def start(x, value, gradient, memory):
 def advance(f_and_gradient, state, iterations, tol):
     """Without bounds, up to this number of iterations."""
     x, value, gradient, count, evaluations, status, basis, table, products, stored, level = state
+    basis, table = basis.copy(), table.copy()  # the caller's state stays, and so compiled code is called the quick way
     memory = basis.shape[0] // 2
     every = np.ones(memory, dtype=bool)
     size = np.max(np.abs(gradient))
@@ -113,6 +114,7 @@ def combination(table, products, usable, stored):
 def advance_within(f_and_gradient, state, iterations, tol, lower, upper):
     """Within bounds, up to this number of iterations. The gradient's size is how far a step along it moves x."""
     x, value, gradient, count, evaluations, status, basis, table, products, stored, level = state
+    basis = basis.copy()
     memory = basis.shape[0] // 2
     size = np.max(np.abs(projected(x - gradient, lower, upper) - x))
     if not (np.isfinite(value) and np.all(np.isfinite(gradient))):

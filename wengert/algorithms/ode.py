@@ -35,14 +35,21 @@ def first_step(f, t, y, slope, direction, order, rtol, atol, longest=np.inf):
     return np.minimum(100 * h0, h1)
 
 
-def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate, stages, order, rtol, atol, hit, most):
+def without_derivative(f, constant):
+    """A right-hand side for a step size: the choice of steps is no part of what is differentiated."""
+    return lambda t, y, i: constant(f(t, y, i))
+
+
+def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate, stages, order, rtol, atol, hit, most,
+              longest=np.inf):  # fmt: skip
     """The solution at `times`, the first of which is the start, by steps of one method.
 
     `f(t, y, i)` is the slope in the interval that ends with `times[i]`. `attempt(f, t, h, y, slope, i)` gives the new
     y, all that the interpolant needs (an array of so many `stages`), and the error of each component.
     `interpolate(f, t, h, y, new, stages, theta, i)` is the solution inside a step; with `hit` steps end at each of the
-    times instead. `constant(x)` is x without its derivative. `gap(i)` is the length of an interval with its
-    derivative, for those of length zero, and `velocity()` the function of t, y and i that is y' there. Steps follow the
+    times instead; none is longer than the `longest`, a known number. `constant(x)` is x without its derivative.
+    `gap(i)` is the length of an interval with its derivative, for those of length zero, and `velocity()` the function
+    of t, y and i that is y' there. Steps follow the
     `worst(size)` of errors: that of all examples where these are to share their steps.
     """
     count = times.shape[0]
@@ -57,7 +64,8 @@ def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate,
     t = times[0]
     direction = np.where(times[count - 1] < times[0], -1.0, 1.0)
     slope = f(t, y, 1)
-    h = direction / worst(1 / first_step(f, t, constant(y), constant(slope), direction, order, rtol, atol))
+    first = first_step(without_derivative(f, constant), t, constant(y), constant(slope), direction, order, rtol, atol)
+    h = direction / worst(1 / first)
     start = t
     width = h
     old = y
@@ -70,6 +78,8 @@ def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate,
         if hit and target == t:
             y = moved(velocity(), t, gap(i), y, i)
         while (target - t) * direction > 0:
+            if longest < np.inf:
+                h = direction * np.minimum(np.abs(h), longest)
             rest = target - t
             last = hit and np.abs(rest) <= np.abs(h)
             used = h

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wengert.algorithms.ode import _LARGEST_FACTOR, _SAFETY, _SMALLEST_FACTOR, first_step
+from wengert.algorithms.ode import _LARGEST_FACTOR, _SAFETY, _SMALLEST_FACTOR, first_step, without_derivative
 from wengert.errors import ConvergenceError
 
 
@@ -43,7 +43,8 @@ def integrate_to_events(
     end = plain[count - 1]
     direction = np.where(end < plain[0], -1.0, 1.0)
     slope = f(t, y, 1)
-    h = constant(direction * first_step(f, constant(t), constant(y), constant(slope), direction, order, rtol, atol))
+    still = without_derivative(f, constant)
+    h = direction * first_step(still, constant(t), constant(y), constant(slope), direction, order, rtol, atol)
     before = np.zeros(len(kinds))
     for k in kinds:
         before[k] = event(k, constant(t), constant(y))

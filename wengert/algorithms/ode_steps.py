@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wengert.algorithms.ode import _LARGEST_FACTOR, _SAFETY, _SMALLEST_FACTOR, first_step
+from wengert.algorithms.ode import _LARGEST_FACTOR, _SAFETY, _SMALLEST_FACTOR, first_step, without_derivative
 from wengert.errors import ConvergenceError
 
 
@@ -23,7 +23,8 @@ def integrate_by_steps(f, y, begin, end, constant, attempt, order, rtol, atol, f
     direction = np.where(stop < before, -1.0, 1.0)
     slope = f(begin, y, 1)
     if first is None:
-        h = first_step(f, before, constant(y), constant(slope), direction, order, rtol, atol, whole)
+        still = without_derivative(f, constant)
+        h = first_step(still, before, constant(y), constant(slope), direction, order, rtol, atol, whole)
         h = np.minimum(h, whole)
     else:
         h = first * np.ones(())

@@ -14,6 +14,7 @@ STALLED = 5
 VALLEY = 6
 FLAT = 7
 SADDLE = 8
+ENDLESS = 9
 INTERRUPTED = 99
 
 MESSAGES = {
@@ -28,6 +29,7 @@ MESSAGES = {
     VALLEY: "the value falls ever more slowly as x grows: a valley that seems to have no lowest point",
     FLAT: "flat: the value does not change with x here, so that nothing says where to go; start elsewhere",
     SADDLE: "the gradient is zero at a saddle point, beside which values are lower; start elsewhere",
+    ENDLESS: "the value falls to minus infinity: the function has no lower bound",
     INTERRUPTED: "interrupted",
 }
 
@@ -62,6 +64,8 @@ def after_iteration(x, value, gradient, size, tol, fall, level):
     status = RUNNING
     if is_stationary(x, value, gradient, size, tol):
         status = CONVERGED
+    elif value == -np.inf:
+        status = ENDLESS
     elif level >= LEVEL_ITERATIONS:
         status = PRECISE if is_level(x, value, gradient, LEVEL_PART) else STALLED
     return status, level

@@ -17,6 +17,7 @@ from wengert import tree
 from wengert.box.box import Box, plain
 from wengert.box.cells import cell
 from wengert.box.foreign import hides_traced, where_it_hides
+from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
@@ -55,13 +56,13 @@ def _owned(x: Any) -> Any:
 class Prepared:
     """A call of a user's function, seen as a function of the leaves that are differentiated."""
 
-    __slots__ = ("_args", "_aux_structure", "_count", "_function", "_kwargs", "_writes", "argnums", "aux", "has_aux",
-                 "in_structure", "leaves", "out_structure")  # fmt: skip
+    __slots__ = ("_args", "_aux_structure", "_count", "_function", "_kwargs", "_writes", "_written_names", "argnums",
+                 "aux", "has_aux", "in_structure", "leaves", "out_structure")  # fmt: skip
 
     def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
         self._function = twin = hooks.resolve(function)
-        self._args, self._writes = args, hooks.written_positions(twin)
-        self._kwargs = kwargs
+        self._args, self._kwargs = args, kwargs
+        self._writes, self._written_names = hooks.written_arguments(twin, len(args), kwargs)
         for a in args:
             if a.__class__ not in PLAIN:
                 meet_value(a)
@@ -107,14 +108,16 @@ class Prepared:
         """The user's function of the differentiated arguments only."""
         args = list(self._args)
         for k in self._writes:  # anew for each call: the caller's arrays, and what another call sees, stay as they are
-            if k < len(args):
-                args[k] = _owned(args[k])
+            args[k] = _owned(args[k])
         if self.argnums.__class__ is int:
             args[self.argnums] = chosen
         else:
             for k, x in zip(self.argnums, chosen, strict=True):  # type: ignore[arg-type]
                 args[k] = x
-        return numbers_in(self._function(*args, **self._kwargs))
+        kwargs = self._kwargs
+        if self._written_names:
+            kwargs = kwargs | {name: _owned(kwargs[name]) for name in self._written_names}
+        return numbers_in(self._function(*args, **kwargs))
 
     def __call__(self, *leaves: Any) -> list[Any]:
         """The user's function of leaves: those of its result, followed by those of the auxiliary data."""
@@ -323,9 +326,17 @@ def _matching_leaves(container: Any, structure: Any, avals: Sequence[Aval], what
 
 def fit_to(x: Any, aval: Aval, what: str) -> Any:
     """A tangent or cotangent, checked against the value it belongs to, in its dtype."""
-    if shape_of(x) != aval.shape:
+    shape = shape_of(x)
+    if shape != aval.shape and any(n.__class__ is not int for n in (*shape, *aval.shape)):
+        agree(
+            shape,
+            aval.shape,
+            ValueError,
+            f"{what} has another shape than the value it belongs to, in a compiled function",
+        )
+    elif shape != aval.shape:
         raise MismatchError(
-            f"{what} has shape {shape_of(x)}, the value it belongs to has shape {aval.shape}",
+            f"{what} has shape {shape}, the value it belongs to has shape {aval.shape}",
             remedy=f"pass {what} of shape {aval.shape}",
         )
     dtype = dtype_of(x)
@@ -440,7 +451,7 @@ def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:
                 memory = id(x)
             taken.add(memory)
         elif isinstance(x, Box) and x.__class__ is not Tangent:
-            if id(_memory_of(x)) in taken:
+            if id(_memory_of(x)) in taken or (not x.shape and x._is_array):
                 x = clone(x)
             taken.add(id(_memory_of(x)))
         kept.append(x)

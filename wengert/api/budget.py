@@ -5,15 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypedDict
 
 from wengert.capture import looped
 from wengert.capture.session import current
 from wengert.control.budget import Budget
 from wengert.control.budget import under as under_budget
 
-__all__ = ["Budget", "Memory", "budget_of", "under"]
+__all__ = ["Budget", "Budgeted", "Memory", "budget_of", "under"]
 
 Memory = str | int | None
+
+
+class Budgeted(TypedDict, total=False):
+    """What operators that use reverse mode are told of memory."""
+
+    checkpoints: int | None
+    memory: Memory
+    spill: str | None
+
 
 _needs_hooks = looped
 

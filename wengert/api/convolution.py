@@ -41,7 +41,7 @@ def conv(x: Any, w: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
     """
     x, w = _operands(x, w)
     rank = len(shape_of(w)) - 2
-    strides, dilations = _each("stride", stride, rank), _each("dilation", dilation, rank)
+    strides, dilations = each_axis("stride", stride, rank), each_axis("dilation", dilation, rank)
     _check_channels(shape_of(x)[1], shape_of(w), groups)
     size, kernel = shape_of(x)[2:], shape_of(w)[2:]
     widths = _widths(padding, size, kernel, strides, dilations)
@@ -75,8 +75,8 @@ def conv_transpose(
     """
     x, w = _operands(x, w)
     rank = len(shape_of(w)) - 2
-    strides, dilations = _each("stride", stride, rank), _each("dilation", dilation, rank)
-    more = _each("output_padding", output_padding, rank, least=0)
+    strides, dilations = each_axis("stride", stride, rank), each_axis("dilation", dilation, rank)
+    more = each_axis("output_padding", output_padding, rank, least=0)
     if shape_of(x)[1] != shape_of(w)[0] or shape_of(w)[0] % groups:
         raise MismatchError(
             f"x has {shape_of(x)[1]} channels, and the weights, of shape {shape_of(w)}, are for {shape_of(w)[0]}"
@@ -135,11 +135,12 @@ def _check_channels(channels: int, weights: Sequence[int], groups: int) -> None:
         )
 
 
-def _each(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
+def each_axis(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
+    """A number for each axis, from one for all or so many."""
     values = (value,) * rank if isinstance(value, (int, np.integer)) else tuple(value)
     if len(values) != rank or any(not isinstance(v, (int, np.integer)) or v < least for v in values):
         raise MismatchError(
-            f"{name}={value!r} for a convolution along {rank} axes",
+            f"{name}={value!r} along {rank} axes",
             remedy=f"give a number, or one for each of the {rank} axes, not below {least}",
         )
     return tuple([int(v) for v in values])
@@ -147,6 +148,7 @@ def _each(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
 
 def _widths(padding: Any, size: Any, kernel: Any, strides: Any, dilation: Any) -> list[tuple[int, int]]:
     """Zeros before and after, for each axis."""
+    padding = padding.tolist() if isinstance(padding, np.ndarray) else padding
     if padding == "valid":
         return [(0, 0)] * len(kernel)
     if padding == "same":

@@ -22,6 +22,7 @@ from wengert import tree
 from wengert.api.arguments import fit_to
 from wengert.api.operators import named
 from wengert.api.signatures import F, P, Q, R
+from wengert.box.functions.lifted import HOLDERS
 from wengert.box.writing import settled
 from wengert.capture.closures import holding_again, variables_of
 from wengert.capture.hooks import instrument
@@ -288,3 +289,6 @@ class _Reverse(AppliedRule):
                 for c, x in zip(ct_leaves, arg_leaves, strict=True)
             )
         return [result[place] for place in self.places]
+
+
+HOLDERS.update((custom_jvp, custom_vjp))

@@ -6,14 +6,14 @@ fewer vectors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex, owned
 from wengert.api.basis import split_rows, total_size, unit_vectors
+from wengert.api.directed import directed
 from wengert.api.operators import result_of
+from wengert.box.writing import as_scalar
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.library import near, zeros
 from wengert.ops.shape import transpose
@@ -44,8 +44,12 @@ def value_and_dense(f: Callable, argnums: Argnums, mode: str, has_aux: bool, hol
             complex_result = any(aval.dtype.kind == "c" for aval in outs)
             fewer_inputs = total_size(ins) < total_size(outs)
             if mode == "auto" and (fewer_inputs or (complex_result and not holomorphic)):
-                batch, vectors = unit_vectors(ins, 0, total_size(ins), like)
-                blocks = _from_columns(batch, program.push(vectors), ins, outs, like)
+                found = directed(program, ins, outs)
+                if found is not None:
+                    blocks = _of_columns(found, ins, outs)
+                else:
+                    batch, vectors = unit_vectors(ins, 0, total_size(ins), like)
+                    blocks = _from_columns(batch, program.push(vectors), ins, outs, like)
             else:
                 if not holomorphic:
                     demand_real(outs)
@@ -54,7 +58,7 @@ def value_and_dense(f: Callable, argnums: Argnums, mode: str, has_aux: bool, hol
                 blocks = _from_rows(batch, cts, ins, outs, like)
         if holomorphic:
             demand_complex(values, "result")
-        result = prepared.outputs([prepared.inputs([_scalar_or_array(b) for b in row]) for row in blocks])
+        result = prepared.outputs([prepared.inputs([as_scalar(b) for b in row]) for row in blocks])
         value = prepared.outputs(values)
         return ((value, prepared.aux), result) if has_aux else (value, result)
 
@@ -74,16 +78,16 @@ def dense_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto") -> Cal
 
 def _from_columns(batch: Any, dots: list[Any], ins: list[Aval], outs: list[Aval], like: Any) -> list[list[Any]]:
     """Blocks [output][input] from tangents of the outputs, whose hidden axis runs over the inputs."""
+    return _of_columns(_stacked(batch, dots, outs, like), ins, outs)
+
+
+def _of_columns(columns_of: Sequence[Any], ins: list[Aval], outs: list[Aval]) -> list[list[Any]]:
+    """Blocks [output][input] from one array for each output, with a first axis that runs over the inputs."""
     blocks = []
-    for stacked, out in zip(_stacked(batch, dots, outs, like), outs, strict=True):
+    for stacked, out in zip(columns_of, outs, strict=True):
         columns = split_rows(stacked, ins)
         blocks.append([_inputs_last(c, len(x.shape), len(out.shape)) for c, x in zip(columns, ins, strict=True)])
     return blocks
-
-
-def _scalar_or_array(block: Any) -> Any:
-    """What is 0-d as a scalar, as NumPy's own functions give it."""
-    return block[()] if block.__class__ is np.ndarray and not block.shape else block
 
 
 def _stacked(batch: Any, derivatives: list[Any], avals: list[Aval], like: Any) -> list[Any]:

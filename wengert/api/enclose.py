@@ -56,6 +56,7 @@ def interval(lo: Any, hi: Any = None) -> Interval:
         dtype = np.result_type(dtype_of(low), dtype_of(high))
         low, high = V.astype(low, dtype=dtype), V.astype(high, dtype=dtype)
     if isinstance(low, Traced) or isinstance(high, Traced):
+        low, high = _as_numpys(low), _as_numpys(high)
         _check_order(low, high)
     else:
         if not np.all((low <= high) & (low < math.inf) & (high > -math.inf)):
@@ -65,6 +66,12 @@ def interval(lo: Any, hi: Any = None) -> Interval:
             )
         low, high = np.array(low)[()], np.array(high)[()]
     return make(low, high)
+
+
+def _as_numpys(bound: Any) -> Any:
+    """An interval of numbers of Python's own does not raise as they do: a root of negative ones is empty."""
+    is_pythons = isinstance(bound, Traced) and bound._is_python_number  # type: ignore[attr-defined]
+    return V.astype(bound, dtype=dtype_of(bound)) if is_pythons else bound
 
 
 def _check_order(low: Any, high: Any) -> None:

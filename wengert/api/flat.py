@@ -6,6 +6,7 @@ this package, which is never instrumented, so the user's function is resolved wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ class Layout:
     def __init__(self, example: Any):
         leaves, self.structure = tree.flatten(example)
         self.shapes = [shape_of(x) for x in leaves]
-        self.sizes = [int(np.prod(shape)) for shape in self.shapes]
+        self.sizes = [math.prod(shape) for shape in self.shapes]
         self.size = sum(self.sizes)
 
     def ravel(self, container: Any) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, Literal, overload
+from typing import Any, Concatenate, Literal, Unpack, overload
 
 import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
-from wengert.api.budget import Memory, budget_of
+from wengert.api.budget import Budgeted, Memory, budget_of
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import A, P, R, X
 from wengert.errors import NonScalarOutputError
@@ -23,10 +23,7 @@ def value_and_grad(
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[X, P], tuple[R, X]]: ...
 @overload
 def value_and_grad(
@@ -35,9 +32,7 @@ def value_and_grad(
     *,
     has_aux: Literal[True],
     holomorphic: bool = False,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[X, P], tuple[tuple[R, A], X]]: ...
 @overload
 def value_and_grad(
@@ -45,10 +40,7 @@ def value_and_grad(
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
                    checkpoints: int | None = None, memory: Memory = None,
@@ -76,10 +68,7 @@ def grad(
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -88,9 +77,7 @@ def grad(
     *,
     has_aux: Literal[True],
     holomorphic: bool = False,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[X, P], tuple[X, A]]: ...
 @overload
 def grad(
@@ -98,10 +85,7 @@ def grad(
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
 def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
          checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip

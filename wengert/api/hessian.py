@@ -7,11 +7,11 @@ costs a constant times the function, the outer tangents ride along, all at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, Literal, overload
+from typing import Any, Concatenate, Literal, Unpack, overload
 
 from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
-from wengert.api.budget import Memory, budget_of
+from wengert.api.budget import Budgeted, Memory, budget_of
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jacobian import jacobian, sparse_derivatives, value_and_jacobian
 from wengert.api.operators import Operated, result_of
@@ -29,10 +29,7 @@ def hessian(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     sparse: Literal[False] = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def hessian(
@@ -41,10 +38,7 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
     sparse: Any = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
 def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False,
             sparse: Any = False, *, checkpoints: int | None = None, memory: Memory = None,
@@ -132,10 +126,7 @@ def hvp(
     argnums: Literal[0] = 0,
     mode: str = "forward-reverse",
     has_aux: Literal[False] = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[..., X]: ...
 @overload
 def hvp(
@@ -143,10 +134,7 @@ def hvp(
     argnums: Argnums = 0,
     mode: str = "forward-reverse",
     has_aux: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[..., Any]: ...
 def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
         checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip

@@ -9,10 +9,10 @@ matrices of shape `(value.size, argument.size)`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, Literal, overload
+from typing import Any, Concatenate, Literal, Unpack, overload
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
-from wengert.api.budget import Memory, budget_of
+from wengert.api.budget import Budgeted, Memory, budget_of
 from wengert.api.dense import demand_real, value_and_dense
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import Array, P, V
@@ -32,10 +32,7 @@ def value_and_jacobian(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     sparse: Literal[False] = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[V, P], tuple[Array, Array]]: ...
 @overload
 def value_and_jacobian(
@@ -45,10 +42,7 @@ def value_and_jacobian(
     has_aux: bool = False,
     holomorphic: bool = False,
     sparse: Any = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
 def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
                        holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
@@ -82,10 +76,7 @@ def jacobian(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     sparse: Literal[False] = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def jacobian(
@@ -95,10 +86,7 @@ def jacobian(
     has_aux: bool = False,
     holomorphic: bool = False,
     sparse: Any = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
 def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
              holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
@@ -173,10 +161,7 @@ def jacrev(
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def jacrev(
@@ -184,10 +169,7 @@ def jacrev(
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-    *,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
 def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
            checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip

@@ -32,7 +32,8 @@ from wengert.backend.gpu.run import runs_here
 from wengert.backend.llvm.calls.recipe import CallWay, NoRecipe
 from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
-from wengert.box.writing import replace, settled
+from wengert.box.functions.lifted import AROUND
+from wengert.box.writing import may_overlap, replace, settled
 from wengert.capture.assuming import refuted
 from wengert.capture.deep import deeply
 from wengert.capture.effects import refuse
@@ -40,7 +41,7 @@ from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
-from wengert.errors import StagingError, explained
+from wengert.errors import NotAFunctionError, StagingError, explained
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
 from wengert.ops.library import is_foreign
@@ -129,8 +130,9 @@ class Jitted(Generic[P, R]):
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         way = self._device_way
-        if way is not None and not kwargs and way.takes(args):
-            return way.call(args)
+        leaves = None if way is None or kwargs else way.leaves_of(args)
+        if way is not None and leaves is not None:
+            return way.call(leaves)
         if (self._leaves_something or self._is_captured) and running.state.capture is not None:
             return resolve(self._f)(*args, **kwargs)  # which the program around it leaves outside in its place
         watch = running.state.watch
@@ -151,6 +153,8 @@ class Jitted(Generic[P, R]):
         try:
             found = self._version(form)
         except CANNOT_BE_CAPTURED as error:
+            if running.state.capture is not None:  # as a part of the function around it, it may be
+                return resolve(self._f)(*args, **kwargs)
             if not self._fallback:
                 raise
             self._given_up.add(form.key)
@@ -161,6 +165,13 @@ class Jitted(Generic[P, R]):
             return verified(self._f, repr(self), found, run, self._unverified(), args, kwargs, form.leaves)
         return self._run(found, form, args, kwargs)
 
+    def of(self, f: Callable) -> Jitted:
+        """Another function, compiled in the same way."""
+        return Jitted(f, self._static_argnums, tuple(self._static_argnames), self._fallback, self._verify)
+
+    def __copy__(self) -> Jitted:
+        return self.of(self._f)
+
     def _unverified(self) -> Jitted:
         """The same function, which is not compared with plain Python."""
         other = Jitted(self._f, self._static_argnums, tuple(self._static_argnames), False, False)
@@ -170,6 +181,8 @@ class Jitted(Generic[P, R]):
     def _run(self, found: Captured, form: Form, args: tuple, kwargs: dict) -> Any:
         if not found.assumed:
             return self._run_once(found, form, args, kwargs)
+        if running.state.capture is not None:  # the function around it is compiled for each of the branches
+            return resolve(self._f)(*args, **kwargs)
         tried: list[dict[str, bool]] = []
         while True:
             try:
@@ -343,6 +356,9 @@ class Jitted(Generic[P, R]):
         return found.later or found
 
 
+AROUND[Jitted] = "_f", Jitted.of
+
+
 def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, args: tuple, kwargs: dict) -> Staged:
     """A function as a program that has all it needs: arrays from outside are constants as they are now."""
     jitted = Jitted(f, static, static_names, False)
@@ -377,7 +393,7 @@ def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
             for j, x in enumerate(inputs):
                 if j != k and isinstance(x, np.ndarray) and np.may_share_memory(inputs[k], x):
                     return True
-        elif isinstance(inputs[k], Box) and any(inputs[j] is inputs[k] for j in range(len(inputs)) if j != k):
+        elif isinstance(inputs[k], Box) and any(may_overlap(inputs[k], x) for j, x in enumerate(inputs) if j != k):
             return True
     return False
 
@@ -436,7 +452,10 @@ def jit(
             jit, static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback, verify=verify
         )
     if not callable(f):
-        raise TypeError(f"jit compiles functions, not a {type(f).__name__}")
+        raise NotAFunctionError(
+            f"wg.jit wants a function, and was given a {type(f).__name__}",
+            remedy="give it the function itself, and call what comes back: wg.jit(f)(x), not wg.jit(f(x))",
+        )
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if verify is None:

@@ -17,6 +17,7 @@ from typing import Any, Concatenate, Generic, Self, cast, overload
 from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
+from wengert.box.functions.lifted import HOLDERS
 from wengert.errors import NotAFunctionError, explained
 
 
@@ -56,11 +57,19 @@ class Operated(Generic[P, R]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
+    def __copy__(self) -> Self:
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        return new
+
     def __reduce__(self) -> Any:
         return Operated, (self._operator, portable(self.__wrapped__), portable(self._call), self._budget)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"<wengert.{self._operator} of {named(self.__wrapped__)}>"  # type: ignore[attr-defined]
+
+
+HOLDERS.add(Operated)
 
 
 def named(f: Any) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 from wengert.api.arguments import Argnums, Prepared
-from wengert.api.budget import Memory, budget_of, under
+from wengert.api.budget import Budgeted, Memory, budget_of, under
 from wengert.api.operators import operation, result_of
 from wengert.api.signatures import A, R
 from wengert.errors import MismatchError
@@ -67,27 +67,21 @@ def vjp(
     f: Callable[..., R],
     *primals: Any,
     has_aux: Literal[False] = False,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
 @overload
 def vjp(
     f: Callable[..., tuple[R, A]],
     *primals: Any,
     has_aux: Literal[True],
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> tuple[R, Callable[[R], tuple[Any, ...]], A]: ...
 @overload
 def vjp(
     f: Callable[..., Any],
     *primals: Any,
     has_aux: bool,
-    checkpoints: int | None = None,
-    memory: Memory = None,
-    spill: str | None = None,
+    **budget: Unpack[Budgeted],
 ) -> Any: ...
 @operation
 def vjp(

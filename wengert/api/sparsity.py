@@ -25,6 +25,7 @@ from wengert.box.writing import settled
 from wengert.capture.guards import ArrayGuard
 from wengert.capture.program import Captured
 from wengert.capture.session import current
+from wengert.control.derived import all_hold
 from wengert.control.united import United
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.modes.pattern import PlacesUnknown
@@ -261,7 +262,7 @@ class ForAll(NamedTuple):
             self.program.is_for(leaves)
             and all(_is_value(leaves[k], x) for k, x in self.known.items())
             and self.program.guards_hold()
-            and all(guard.holds() for guard in self.outside)
+            and all_hold(self.outside)
         )
 
 

@@ -87,7 +87,7 @@ def _coefficients(x: Any, place: int) -> list[Any]:
 
 
 def _nothing(x: Any) -> Any:
-    return np.zeros(shape_of(x), dtype_of(x))
+    return np.zeros(shape_of(x), dtype_of(x))[()]
 
 
 def _missing(lists: Sequence[Sequence[Any]], k: int) -> list[bool]:

@@ -1,6 +1,6 @@
 """Running a block natively: optimised and compiled when it is first run, and kept with the block.
 
-Compiled code is kept on disk as well (`llvm/stored.py`), where another process finds it.
+Compiled code is kept on disk as well (`llvm/cache/stored.py`), where another process finds it.
 """
 
 from __future__ import annotations

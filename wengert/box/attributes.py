@@ -11,7 +11,15 @@ from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array, shape_tuple, size_of
 from wengert.box.functions.shapes import known_shape
 from wengert.box.memory import laid_out, shares
-from wengert.box.writing import become, clone, make_views_stale, set_item, settled
+from wengert.box.writing import (
+    become,
+    clone,
+    is_writeable,
+    make_views_stale,
+    set_item,
+    set_writeable,
+    settled,
+)
 from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.op import Op, Traced, call
@@ -98,29 +106,30 @@ def _without_iterators(x: Any) -> Any:
 
 
 class Flags:
-    """`x.flags`, to be read."""
+    """`x.flags`, of which `writeable` can be set."""
 
-    __slots__ = ("_flags", "_view")
+    __slots__ = ("_array",)
 
     def __init__(self, x: Any):
-        object.__setattr__(self, "_flags", laid_out(x).flags)
-        object.__setattr__(self, "_view", x._view_of)
+        object.__setattr__(self, "_array", x)
 
     def __getattr__(self, name: str) -> Any:
         if name == "writeable":
-            return self._view is None or not self._view.readonly
-        return self._view is None if name == "owndata" else getattr(self._flags, name)
+            return is_writeable(self._array)
+        return self._array._view_of is None if name == "owndata" else getattr(laid_out(self._array).flags, name)
 
     def __getitem__(self, name: str) -> Any:
         own = {"WRITEABLE": "writeable", "W": "writeable", "OWNDATA": "owndata", "O": "owndata"}
-        return getattr(self, own[name]) if name in own else self._flags[name]
+        return getattr(self, own[name]) if name in own else laid_out(self._array).flags[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if getattr(self, name) != value:
+        if name == "writeable":
+            set_writeable(self._array, bool(value))
+        elif getattr(self, name) != value:
             raise refused(f"x.flags.{name} = {value}", "leave it out, or work on a copy: x.copy()")
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self.__setattr__(name.lower(), value)
+        self.__setattr__({"W": "writeable"}.get(name, name.lower()), value)
 
 
 def set_part(z: Any, part: Op, value: Any) -> None:

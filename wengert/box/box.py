@@ -61,13 +61,16 @@ from wengert.box.subclasses import refusal
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import (
     SETTLING,
+    array_like,
     check_masks,
     link,
     plain,
     read_scalar,
     replace,
     set_item,
+    set_writeable,
     settled,
+    settled_index,
     without_flags,
 )
 from wengert.errors import (
@@ -77,6 +80,7 @@ from wengert.errors import (
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
+from wengert.ops.numbers import python_number as python_number_op
 from wengert.ops.observe import observe
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
@@ -141,21 +145,22 @@ class _Slice:
         return bool(self.arrays) or any(end is not None and end.__class__ is not int for end in ends)
 
 
-def _settled_index(idx: Any) -> Any:
-    return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
-
-
 _NUMPYS = frozenset((np.ndarray, np.float64, np.float32))
 
 
 def _of_numpy(y: Any) -> Any:
     """What a function of NumPy's gives is no number of Python's own, which would take over the dtype of arrays."""
     value = y._value if isinstance(y, Box) and "_value" in y._state else y
-    if value.__class__ in _NUMPYS or not isinstance(y, Box) or y.shape or y.dtype.kind not in "fc":
+    if value.__class__ in _NUMPYS and (value is y or "_is_pythons" not in y._state):
         return y
-    if not y._is_python_number:
+    if not isinstance(y, Box) or y.shape or y.dtype.kind not in "fc" or not y._is_python_number:
         return y
     return call1(e.positive if running.state.capture is None else s.copy, y)
+
+
+def _counted(x: Box) -> Any:
+    """A number, or a truth value of Python's own as the integer that it is to operators (there are such in batches)."""
+    return s.as_integer(x, dtype=np.dtype(np.int64)) if x._is_python_number and x.dtype.kind == "b" else x
 
 
 def _are_of_derived_classes(x: Any) -> bool:
@@ -201,10 +206,12 @@ class Box(Traced):
     """A traced value. See the module's text."""
 
     # All modes share one layout, so that a box may change its class when it is written to (`writing.become`): `_node`
-    # is for reverse mode, `_tangent` for forward mode, `_aval` for symbols, `_view_of` and `_views` for what is, or
-    # has, a view. `_state` names those that make up the value in a mode. No name is one that other libraries look for:
-    # those of units take what has a `value`.
-    __slots__ = ("__weakref__", "_aval", "_node", "_owner", "_span", "_tangent", "_value", "_view_of", "_views")
+    # is for reverse mode, `_tangent` for forward mode, `_aval` for symbols, `_is_pythons` for batches, `_view_of` and
+    # `_views` for what is, or has, a view. `_state` names those that make up the value in a mode. No name is one that
+    # other libraries look for: those of units take what has a `value`.
+    __slots__ = (
+        "__weakref__", "_aval", "_is_pythons", "_node", "_owner", "_span", "_tangent", "_value", "_view_of", "_views",
+    )  # fmt: skip
     _state: tuple[str, ...] = ("_owner", "_value")
     __array_priority__ = 1000.0
     _is_cell = False
@@ -445,7 +452,7 @@ class Box(Traced):
         capture = running.state.capture
         if capture is not None and is_of_user(sys._getframe(1)):
             return capture.operate(UFUNCS[np.invert], "invert", self)
-        return UFUNCS[np.invert](self)
+        return UFUNCS[np.invert](_counted(self))
 
     def __neg__(self) -> Any:
         capture = running.state.capture
@@ -454,13 +461,16 @@ class Box(Traced):
         return call1(e.negative, self)
 
     def __pos__(self) -> Any:
-        return self if self._is_python_number else call1(e.positive, self)
+        capture = running.state.capture
+        if capture is not None and self.dtype.kind == "b" and is_of_user(sys._getframe(1)):
+            return capture.operate(e.positive, "positive", self)
+        return _counted(self) if self._is_python_number else call1(e.positive, self)
 
     def __abs__(self) -> Any:
         capture = running.state.capture
         if capture is not None and is_of_user(sys._getframe(1)):
             return capture.operate(FUNCTIONS[np.absolute], "absolute", self)
-        y = FUNCTIONS[np.absolute](self)
+        y = FUNCTIONS[np.absolute](_counted(self))
         return python_number(y) if self._is_python_number else y
 
     def __divmod__(self, other: Any) -> Any:
@@ -511,7 +521,7 @@ class Box(Traced):
             if idx.__class__ is tuple and self._owner is SETTLING and len(idx) == len(self.shape):
                 if self._view_of is not None and not self._view_of.fresh and all(i.__class__ is int for i in idx):
                     return read_scalar(self, idx)
-            idx = _settled_index(idx)
+            idx = settled_index(idx)
             if running.state.capture is not None:
                 wider, place = without_flags(self, idx)
                 if wider is not self:
@@ -544,6 +554,8 @@ class Box(Traced):
         return bool(held._value if isinstance(held, Box) else held)
 
     def _cut(self, what: str, remedy: str) -> ConcretizationError:
+        frame = sys._getframe(2)
+        running.state.cut_at = (frame.f_code, frame.f_lasti)  # C code may raise something else in its place
         return ConcretizationError(f"{what} of a traced value would lose its derivative", remedy=remedy)
 
     def __hash__(self) -> int:
@@ -633,7 +645,7 @@ class Box(Traced):
         return FUNCTIONS[np.astype](self, dtype, copy=copy)
 
     def copy(self, order: str = "C") -> Any:
-        return copied(self, order)
+        return array_like(self, copied(self, order))
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         return FUNCTIONS[np.compress](condition, self, axis, out)
@@ -642,7 +654,10 @@ class Box(Traced):
         return FUNCTIONS[np.dot](self, other)
 
     def conj(self) -> Any:
-        return s.conjugate(self) if self.dtype.kind == "c" else self
+        if self.dtype.kind != "c":
+            return self
+        y = s.conjugate(self)
+        return call1(python_number_op, y) if self._is_python_number else y
 
     conjugate = conj
 
@@ -663,7 +678,7 @@ class Box(Traced):
             if type not in (None, np.ndarray) and dtype is None:
                 return viewed_as(self[...], type, self)
             raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
-        return self[...]
+        return self[...] if self.shape or self._is_array else self
 
     def resize(self, *args: Any, **kwargs: Any) -> None:
         raise refused("x.resize(…), which changes an array in place,", "write x = np.resize(x, shape)")
@@ -671,8 +686,11 @@ class Box(Traced):
     def byteswap(self, inplace: bool = False) -> Any:
         raise refused("x.byteswap(…)", "use x.astype(dtype) for another order of bytes")
 
-    def setflags(self, *args: Any, **kwargs: Any) -> None:
-        raise refused("x.setflags(…)", "leave it out")
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        if align is not None or uic is not None:
+            raise refused("x.setflags(align=…, uic=…)", "leave it out: write=… is possible")
+        if write is not None:
+            set_writeable(self, bool(write))
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         FUNCTIONS[np.put](self, indices, values, mode)
@@ -688,6 +706,13 @@ class Box(Traced):
             return None  # not set: neither a view, nor has it any
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if not self.shape and name in _OF_NUMBERS:
+            raise AttributeError(
+                f"traced numbers have no attribute {name!r} (Python's have one); outside of compiled functions, "
+                f"wg.stop_gradient(x).{name} is that of a constant",
+                name=name,
+                obj=self,
+            )
         if not hasattr(np.ndarray, name):
             what = "an array" if self.shape else "a number"
             near = difflib.get_close_matches(name, [n for n in dir(np.ndarray) if not n.startswith("_")], 1)
@@ -698,6 +723,11 @@ class Box(Traced):
             f"or wg.stop_gradient(x).{name} for a constant"
         )
 
+
+_OF_NUMBERS = frozenset(
+    ("as_integer_ratio", "bit_count", "bit_length", "denominator", "fromhex", "hex", "numerator", "to_bytes")
+)
+"""What numbers of Python's have besides what arrays have."""
 
 _SAME_NAME = (
     "sum prod mean var std max min any all cumsum cumprod argmax argmin argsort argpartition ravel squeeze swapaxes "

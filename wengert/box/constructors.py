@@ -15,33 +15,27 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import plain
-from wengert.box.cells import Cell, cell
-from wengert.box.dispatch import FUNCTIONS
+from wengert.box.cells import cell
+from wengert.box.dispatch import FUNCTIONS, entered_in
 from wengert.box.functions.operands import NO_ARRAY, array_of, cast, fitted, holds_traced
 from wengert.box.functions.operands import array as as_operand
-from wengert.box.functions.shapes import copied
-from wengert.box.memory import UnknownOrder, laid_out
-from wengert.box.writing import link, settled
+from wengert.box.functions.shapes import copied, relaid
+from wengert.box.memory import UnknownOrder, laid_out, order_like
+from wengert.box.writing import in_order_that_is, own_array, settled
 from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
-from wengert.ops.index import index
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require as demand
 from wengert.running import making, running
+from wengert.strides import UNKNOWN
 from wengert.types import dtype_of, ndim_of, shape_of
 
 CONSTRUCTORS: dict[Any, Callable] = {}
 """NumPy's constructor -> ours."""
 
 
-def _constructs(*functions: Any) -> Callable[[Callable], Callable]:
-    def register(implementation: Callable) -> Callable:
-        for function in functions:
-            CONSTRUCTORS[function] = implementation
-        return implementation
-
-    return register
+_constructs = functools.partial(entered_in, CONSTRUCTORS)
 
 
 def _of_plain(function: Callable) -> Callable:
@@ -52,9 +46,22 @@ def _of_plain(function: Callable) -> Callable:
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
         y = asks(*args, **kwargs) if running.state.library is not None else function(*args, **kwargs)
-        return y if y.__class__ is np.ndarray and any(_is_view(y, x) for x in args) else cell(y)
+        if y.__class__ is np.ndarray:
+            return y if any(_is_view(y, x) for x in args) else _own(y)
+        return as_made(function, cell(y))
 
     return construct
+
+
+def as_made(function: Any, y: Any) -> Any:
+    """What a function of NumPy's gives to the user: some give an array, also if it has no axes."""
+    is_number = function in _BARE and isinstance(y, Traced) and not (shape_of(y) or y._is_array)  # type: ignore[attr-defined]
+    return own_array(y) if is_number else y
+
+
+_BARE: frozenset[Any] = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.linalg.tensordot, np.i0, np.cov,
+                                   np.roll, np.cross, np.linalg.cross, np.real_if_close))  # fmt: skip
+"""Functions whose result is an array, also if it has no axes. Most of NumPy's then give a number."""
 
 
 _TAKES_LIKE: frozenset[Any] = frozenset((np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri))
@@ -108,19 +115,15 @@ def _to_be_written(function: Callable) -> Callable:
     return construct
 
 
-def _only_element(root: Any) -> Any:
-    return call(index, root, pattern=(..., 0))
-
-
 def _own(x: Any) -> Any:
-    """An array of one's own. One of no axes is a view of an array of one element, since a box of no axes is a number,
-    which `+=` would replace, whatever other names the array has."""
-    if x.__class__ is np.ndarray and x.ndim == 0 and x.dtype.kind in "fc" and running.state.depth:
-        return link(Cell(x), Cell(x.reshape(1)), _only_element, (0,))
-    if not isinstance(x, Traced) or shape_of(x):
+    """An array of one's own, that may be written to."""
+    if shape_of(x) or not (isinstance(x, Traced) or _can_be_written(x)):
         return cell(x)
-    root = s.reshape(x, shape=(1,))
-    return link(_only_element(root), root, _only_element, (0,))
+    return own_array(x)
+
+
+def _can_be_written(x: Any) -> bool:
+    return x.__class__ is np.ndarray and x.dtype.kind in "fc" and bool(running.state.depth)
 
 
 def as_argument(box: Any, value: Any) -> Any:
@@ -147,38 +150,14 @@ for _name in ["zeros", "ones", "zeros_like", "ones_like"]:
     CONSTRUCTORS[getattr(np, _name)] = _to_be_written(getattr(np, _name))
 for _name, _zeros in [("empty", np.zeros), ("empty_like", np.zeros_like)]:
     CONSTRUCTORS[getattr(np, _name)] = _unwritten(_to_be_written(getattr(np, _name)), CONSTRUCTORS[_zeros])
-for _name in [
-    "eye",
-    "identity",
-    "tri",
-    "linspace",
-    "logspace",
-    "geomspace",
-    "frombuffer",
-    "loadtxt",
-    "genfromtxt",
-    "diag",
-    "diagflat",
-    "stack",
-    "concatenate",
-    "vstack",
-    "hstack",
-    "dstack",
-    "column_stack",
-    "block",
-    "tile",
-    "repeat",
-    "meshgrid",
-    "where",
-    "roll",
-    "vander",
-    "broadcast_arrays",
-    "tril",
-    "triu",
-    "outer",
-    "kron",
-]:
+_MAKE_ARRAYS = (
+    "eye identity tri linspace logspace geomspace frombuffer loadtxt genfromtxt diag diagflat stack concatenate vstack "
+    "hstack dstack column_stack block tile repeat meshgrid where roll vander broadcast_arrays tril triu outer kron"
+)
+for _name in _MAKE_ARRAYS.split():
     CONSTRUCTORS[getattr(np, _name)] = _of_plain(getattr(np, _name))
+for _function in _BARE:
+    CONSTRUCTORS[_function] = _of_plain(_function)
 
 
 _COPY_MODES = np._CopyMode
@@ -211,8 +190,11 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
     if dtype is not None and np.dtype(dtype) == object:
         return _of_objects(obj)
     x = settled(as_operand(obj if dtype is None else fitted(obj, np.dtype(dtype))))
+    wanted = "C" if order not in ("C", "F") and obj.__class__ in (list, tuple) else order
     if x is obj and copy:
         x = copied(x, order)
+    elif wanted in ("C", "F"):
+        x = _in_order(x, wanted)
     if dtype is not None:
         x = cast(x, dtype)
     missing = ndmin - ndim_of(x)
@@ -233,7 +215,11 @@ def _of_objects(obj: Any) -> np.ndarray:
 
 @_constructs(np.fromiter)
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
+    if isinstance(iter, Traced) and ndim_of(iter) == 1 and count < 0:
+        return cell(copied(cast(iter, dtype)))
     items = list(itertools.islice(iter, count) if count >= 0 else iter)
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
     if holds_traced(items):
         return cell(cast(as_operand(items), dtype))
     return cell(np.fromiter(items, dtype, count, **options))
@@ -241,12 +227,17 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
 
 @_constructs(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None, **options: Any) -> Any:
-    return _in_order(asarray(a, dtype), "C")
+    return _with_axes(_in_order(asarray(a, dtype), "C"))
 
 
 @_constructs(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None, **options: Any) -> Any:
-    return _in_order(asarray(a, dtype), "F")
+    return _with_axes(_in_order(asarray(a, dtype), "F"))
+
+
+def _with_axes(x: Any) -> Any:
+    """These functions give every array an axis at least."""
+    return x if ndim_of(x) else x.reshape(1)
 
 
 def _in_order(x: Any, order: str) -> Any:
@@ -267,7 +258,7 @@ def _in_order(x: Any, order: str) -> Any:
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     if isinstance(a, Traced) and (dtype is None or np.dtype(dtype) == dtype_of(a)):
         if a._is_python_number or not (shape_of(a) or a._is_array):  # type: ignore[attr-defined]
-            return s.copy(a)  # an array of its own, which no longer takes over the dtype of what it meets
+            return own_array(s.copy(a))  # which no longer takes over the dtype of what it meets
         return a if order not in ("C", "F") else _in_order(a, order)
     return array(a, dtype, copy=None, order=order or "K")
 
@@ -306,18 +297,23 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **opt
     if not holds_traced(fill_value):
         like = library.near() if np.ndim(fill_value) == 0 and isinstance(fill_value, (float, np.inexact)) else None
         if like is None:
-            return _own(np.full(shape, fill_value, dtype))
+            return _own(np.full(shape, fill_value, dtype, order))  # type: ignore[call-overload]
         return _own(library.filled_like(like, shape, fill_value, type(fill_value) if dtype is None else dtype))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
     x = settled(as_operand(fill_value))
-    return _own(s.copy(s.broadcast_to(x if dtype is None else cast(x, dtype), shape=shape)))
+    y = s.copy(s.broadcast_to(x if dtype is None else cast(x, dtype), shape=shape))
+    return _own(copied(y, order))
 
 
 @_constructs(np.full_like)
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
               **options: Any) -> Any:  # fmt: skip
     with making(library.example_of([a])):
-        return full(shape_of(a) if shape is None else shape, fill_value, dtype_of(a) if dtype is None else dtype)
+        y = full(shape_of(a) if shape is None else shape, fill_value, dtype_of(a) if dtype is None else dtype)
+    axes = order_like(a, order) if shape is None else None
+    if axes is None:
+        return y
+    return _own(in_order_that_is(y, UNKNOWN) if axes == UNKNOWN else relaid(settled(y), axes))
 
 
 def _one_number(x: Any) -> Any:

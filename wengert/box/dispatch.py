@@ -41,27 +41,24 @@ BLIND: dict[Any, Callable] = {}
 NONDIFFERENTIABLE: dict[Any, str] = {}
 
 
+def entered_in(table: dict[Any, Callable], *keys: Any) -> Callable[[Callable], Callable]:
+    """Declare that what follows is what a table has under these keys; `None` stands for none."""
+
+    def enter(value: Callable) -> Callable:
+        table.update(dict.fromkeys([key for key in keys if key is not None], value))
+        return value
+
+    return enter
+
+
 def implements(*functions: Any) -> Callable[[Callable], Callable]:
     """Declare that what follows is what these NumPy functions mean on traced values; `None` stands for none."""
-
-    def register(implementation: Callable) -> Callable:
-        for function in functions:
-            if function is not None:
-                FUNCTIONS[function] = implementation
-        return implementation
-
-    return register
+    return entered_in(FUNCTIONS, *functions)
 
 
 def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
     """Declare what functions that do not dispatch, such as SciPy's, mean on traced values."""
-
-    def register(implementation: Callable) -> Callable:
-        for function in functions:
-            BLIND[function] = implementation
-        return implementation
-
-    return register
+    return entered_in(BLIND, *functions)
 
 
 CALLERS: dict[Any, Callable] = {}
@@ -196,6 +193,8 @@ _OF_UFUNCS = ("scipy.special", "shapely.lib")
 def name_of(function: Any) -> str:
     """A NumPy function as users write it."""
     name = getattr(function, "__name__", repr(function))
+    if name in ("__init__", "__new__"):  # of a class, which users call
+        name = function.__qualname__.rpartition(".")[0]
     module = getattr(function, "__module__", "") or "numpy"
     if isinstance(function, np.ufunc) and getattr(np, name, None) is not function:
         return next((f"{m}.{name}" for m in _OF_UFUNCS if getattr(sys.modules.get(m), name, None) is function), name)

@@ -40,6 +40,11 @@ def library_of(kind: Any) -> str:
     return (getattr(kind, "__module__", None) or "").partition(".")[0]
 
 
+def an(name: str) -> str:
+    """A name with its article."""
+    return f"an {name}" if name[:1] in "AEIOaeio" else f"a {name}"
+
+
 def remedy_for(library: str) -> str:
     """What to write instead of an object of a library, together with traced values."""
     if library in _COMPUTE_THEMSELVES:
@@ -50,6 +55,11 @@ def remedy_for(library: str) -> str:
 def has_labels(library: str) -> bool:
     """Whether a library is one of arrays with labels or units."""
     return library in _REMEDIES
+
+
+def is_labelled(kind: Any) -> bool:
+    """Whether a class is one of arrays with labels, of which NumPy's functions take the values."""
+    return library_of(kind) in ("pandas", "polars", "xarray")
 
 
 def holds_anything(kind: Any) -> bool:
@@ -67,7 +77,7 @@ def refused_operand(op: Any, x: Any, y: Any) -> Any:
     other = x if wants_plain_arrays(type(x)) else y
     library = library_of(type(other))
     raise UnsupportedFunctionError(
-        f"a {type(other).__name__} of {library} together with traced values", remedy=remedy_for(library)
+        f"{an(type(other).__name__)} of {library} together with traced values", remedy=remedy_for(library)
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.cells import without_cells
-from wengert.box.constructors import CONSTRUCTORS
+from wengert.box.constructors import CONSTRUCTORS, as_made
 from wengert.box.dispatch import FUNCTIONS, if_present
 from wengert.box.functions.operands import NO_ARRAY, array_of, holds_traced, operand
 from wengert.errors import InPlaceError
@@ -92,7 +92,7 @@ def _with_lists(f: Any, target: Callable, args: tuple, kwargs: dict) -> Any:
         args = tuple([operand(a) if holds_traced(a) else a for a in args])
         kwargs = {k: operand(a) if holds_traced(a) else a for k, a in kwargs.items()}
     found: Any = _a_traced_value((*args, *kwargs.values()))
-    return Box.__array_function__(found, f, (), args, kwargs)
+    return as_made(f, Box.__array_function__(found, f, (), args, kwargs))
 
 
 def _a_traced_value(x: Any) -> Any:

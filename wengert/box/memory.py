@@ -7,6 +7,7 @@ other boxes there is an array, or a symbol, whose variable knows its order (`ir/
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +17,8 @@ from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
 from wengert.running import only_trying
-from wengert.strides import UNKNOWN, array_order, in_order, in_several_ways, strided
-from wengert.types import dtype_of, shape_of
+from wengert.strides import UNKNOWN, array_order, in_order, in_several_ways, order_of, strided
+from wengert.types import dtype_of, ndim_of, shape_of
 
 
 class UnknownOrder(UnsupportedFunctionError):
@@ -82,6 +83,50 @@ def order_given(x: Any) -> Any:
         return array_order(laid_out(x)) if isinstance(x, Traced) else array_order(x)
     except UnknownOrder:
         return UNKNOWN
+
+
+def order_like(a: Any, order: str) -> Any:
+    """The order of an array that is made like another one: as in C or Fortran, or ("K", "A") as that lies, if it can
+    be told."""
+    backwards = tuple(range(ndim_of(a)))[::-1]
+    if order == "C" or len(backwards) < 2:
+        return None
+    if order == "F":
+        return backwards
+    try:
+        probe = laid_out(a)
+    except UnknownOrder:
+        return UNKNOWN
+    return order_of(probe) if order == "K" else backwards if probe.flags.fnc else None
+
+
+def order_by(function: Callable, args: tuple, kwargs: dict, y: Any) -> Any:
+    """The order that NumPy's function gives its result, which is `y`, where operands do not lie as in C; `None` is that
+    of C, and UNKNOWN that it cannot be told."""
+
+    def probe(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return np.zeros_like(laid_out(x))
+        return [probe(item) for item in x] if x.__class__ in (list, tuple) else x
+
+    try:
+        with only_trying(), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = function(*map(probe, args), **{name: probe(x) for name, x in kwargs.items()})
+    except Exception:  # zeros need not be what the function wants, nor lengths that are not known
+        return UNKNOWN
+    return order_of(found) if np.ndim(found) == ndim_of(y) else UNKNOWN
+
+
+def lies_as_in_c(x: Any) -> bool:
+    """Whether an operand lies as in C for certain, or has no order; lists do if their items do."""
+    if not isinstance(x, Traced):
+        is_list = x.__class__ in (list, tuple)
+        return all(map(lies_as_in_c, x)) if is_list else x.__class__ is not np.ndarray or x.flags.c_contiguous
+    try:
+        return ndim_of(x) < 2 or order_of(laid_out(x)) is None
+    except UnknownOrder:
+        return False
 
 
 def lengths(shape: tuple) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from types import FrameType
 from typing import Any
 
@@ -43,7 +44,19 @@ def _with_sequence(op: Op, x: Any, y: Any) -> Any:
     return op(operand(x), operand(y))
 
 
+def _with_fraction(op: Op, x: Any, y: Any) -> Any:
+    """An operator between a fraction and a traced value: a float takes the fraction for one."""
+    x, y = [float(v) if v.__class__ is Fraction else v for v in (x, y)]
+    capture = running.state.capture
+    if capture is not None and _is_weak(x) and _is_weak(y):
+        return capture.operate(op, op.name, x, y)
+    if op is e.power and plain(x).__class__ is float and plain(x) < 0 and not plain(y).is_integer():
+        raise ValueError(COMPLEX_POWER)
+    return python_number(op(x, y)) if _is_weak(x) and _is_weak(y) else op(x, y)
+
+
 OPERANDS.update(dict.fromkeys(_SEQUENCES, _with_sequence))
+OPERANDS[Fraction] = _with_fraction
 
 
 def is_of_user(frame: FrameType) -> bool:
@@ -77,8 +90,8 @@ def _try_in_python(apply: Any, x: Any, y: Any) -> None:
 
 
 COMPLEX_POWER = (
-    "a negative number to a fractional power is complex in Python, and the derivative of a real function is not: "
-    "write complex(x) ** p, or np.power(x, p), which is nan"
+    "a negative number to a fractional power is complex in Python, and neither the derivative of a real function nor "
+    "what a compiled function of real numbers gives can be: write complex(x) ** p, or np.power(x, p), which is nan"
 )
 
 
@@ -88,6 +101,9 @@ def python_number(y: Any) -> Any:
         return y.item()
     inner = y
     while isinstance(inner, Traced) and "_value" in inner._state:  # type: ignore[attr-defined]
+        if "_is_pythons" in inner._state:  # type: ignore[attr-defined]
+            inner._is_pythons = True  # type: ignore[attr-defined]
+            return y
         value = inner._value  # type: ignore[attr-defined]
         if value.__class__ is float:
             return y
@@ -118,7 +134,8 @@ def _is_numpys(x: Any) -> bool:
     """Whether a value is one of NumPy's, for certain: most are."""
     if x.__class__ in _NUMPYS or not isinstance(x, Traced):
         return x.__class__ in _NUMPYS
-    return "_value" in x._state and x._value.__class__ in _NUMPYS  # type: ignore[attr-defined]
+    state: tuple = x._state  # type: ignore[attr-defined]
+    return "_value" in state and x._value.__class__ in _NUMPYS and "_is_pythons" not in state  # type: ignore[attr-defined]
 
 
 def binary(op: Op) -> tuple[Any, Any]:
@@ -231,9 +248,9 @@ def comparison(op: Op, compare: Any = None) -> Any:
         if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
             return found
         if compare is not None and (other is None or isinstance(other, (str, bytes))):
-            value = plain(self)  # a symbol has none: of it only the shape counts
-            if isinstance(value, Traced):
-                value = 0.0 if self._is_python_number else np.zeros(shape_of(value))[()]
+            value = plain(self)  # a symbol has none, and a batch those of all examples: only the shape counts
+            if isinstance(value, Traced) or shape_of(value) != self.shape:
+                value = 0.0 if self._is_python_number else np.zeros(self.shape)[()]
             return compare(value, other)
         if other.__class__ is np.ndarray and other.dtype.kind == "O":
             y = call2(op, self, out_of_objects(other))
@@ -242,7 +259,9 @@ def comparison(op: Op, compare: Any = None) -> Any:
         else:
             special = OPERANDS[other.__class__]
             y = call2(op, self, other) if special is None else special(op, self, other)
-        return bool(y) if y.__class__ is np.bool and _is_weak(other) and _is_weak(self) else y
+        if y.__class__ is np.ndarray or not (_is_weak(other) and _is_weak(self)):
+            return y
+        return python_number(y)
 
     return compared
 

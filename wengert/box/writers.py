@@ -15,10 +15,21 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, implements_blind, name_of
 from wengert.box.functions.lengths import refuse_if
-from wengert.box.functions.operands import array, cast, fitted, holds_traced, operand, promoting, size_of
-from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
+from wengert.box.functions.operands import array, cast, fitted, holds_traced, operand, pick, promoting, size_of
+from wengert.box.functions.shapes import relaid
+from wengert.box.memory import laid_out, lengths, lies_as_in_c, order_by, order_like, shares
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import HoldsNoDerivative, clone, link, replace, set_item, settled
+from wengert.box.writing import (
+    HoldsNoDerivative,
+    array_like,
+    clone,
+    in_order_that_is,
+    link,
+    replace,
+    set_item,
+    settled,
+    settled_index,
+)
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops import shape as s
@@ -90,7 +101,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     mask = np.reshape(settled(array(mask)), np.shape(arr)) != 0
     values = np.ravel(array(fitted(vals, dtype_of(arr))))
     if size_of(values):
-        taken = np.take(values, (np.cumsum(np.ravel(mask)) - 1) % size_of(values))
+        taken = pick(values, (np.cumsum(np.ravel(mask)) - 1) % size_of(values))
         set_item(arr, Ellipsis, np.where(mask, np.reshape(taken, np.shape(arr)), arr))
     elif np.any(mask):
         raise ValueError("Cannot insert from an empty array!")
@@ -100,7 +111,9 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     mask = np.reshape(settled(array(mask)), np.shape(a)) != 0
     values = np.ravel(array(fitted(values, dtype_of(a))))
-    if size_of(values):
+    if size_of(values) == 1:
+        set_item(a, Ellipsis, np.where(mask, values[0], a))
+    elif size_of(values):
         taken = values[np.arange(size_of(a)) % size_of(values)]
         set_item(a, Ellipsis, np.where(mask, np.reshape(taken, np.shape(a)), a))
 
@@ -131,17 +144,17 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
     """`np.add.at(a, indices, b)`: elements that are named twice are operated on twice."""
     if not isinstance(a, Traced):
-        if isinstance(settled(array(b)), Traced) or holds_traced(_plain_index(indices)):
+        if isinstance(settled(array(b)), Traced) or holds_traced(settled_index(indices)):
             raise HoldsNoDerivative(
                 f"{name_of(ufunc)}.at writes traced values, or at traced places, into a plain array",
                 remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
             )
-        ufunc.at(a, _plain_index(indices), *([] if b is None else [settled(array(b))]))
+        ufunc.at(a, settled_index(indices), *([] if b is None else [settled(array(b))]))
         return
     if _are_elsewhere(indices):
-        _at_symbols(ufunc, a, _plain_index(indices), b)
+        _at_symbols(ufunc, a, settled_index(indices), b)
         return
-    place = counted(shape_of(a))[_plain_index(indices)]
+    place = counted(shape_of(a))[settled_index(indices)]
     positions = np.ravel(place)
     values = None if b is None else np.ravel(np.broadcast_to(_in_common(a, b), np.shape(place)))
     if ufunc in (np.add, np.subtract) and len(positions) > 1:
@@ -185,10 +198,6 @@ def _in_common(a: Any, b: Any) -> Any:
     return cast(array(b), np.result_type(dtype_of(a), promoting(b)))
 
 
-def _plain_index(idx: Any) -> Any:
-    return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
-
-
 def _at_positions(op: Any, a: Any, positions: np.ndarray, values: Any) -> None:
     place = np.unravel_index(positions, shape_of(a))
     old = a[place]
@@ -208,6 +217,8 @@ def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False
         y = implementation(x, *args, **kwargs)
         if not isinstance(x, Traced):
             return y
+        if not (shape_of(x) or shape_of(y)) and (function is np.flip or _is_of_numpy(x)) and not readonly:
+            return y  # of one of NumPy's numbers, these functions make a number; `np.flip` also of an array of no axes
         known = shares(function, args, kwargs, x) if sometimes else True
         if known is False:
             return s.copy(y) if y is x else y
@@ -225,26 +236,16 @@ def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False
     return viewing
 
 
-for _name in [
-    "transpose",
-    "permute_dims",
-    "matrix_transpose",
-    "swapaxes",
-    "moveaxis",
-    "rollaxis",
-    "squeeze",
-    "expand_dims",
-    "flip",
-    "fliplr",
-    "flipud",
-    "rot90",
-    "split",
-    "array_split",
-    "hsplit",
-    "vsplit",
-    "dsplit",
-    "unstack",
-]:
+def _is_of_numpy(x: Any) -> bool:
+    """Whether a traced value stands for one of NumPy's numbers, which has the methods of an array."""
+    return not (shape_of(x) or x._is_array or x._is_python_number)
+
+
+_MAKE_VIEWS = (
+    "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip "
+    "fliplr flipud rot90 split array_split hsplit vsplit dsplit unstack"
+)
+for _name in _MAKE_VIEWS.split():
     if hasattr(np, _name):
         FUNCTIONS[getattr(np, _name)] = _viewing(getattr(np, _name), FUNCTIONS[getattr(np, _name)])
 _transposed: Any = np.linalg.matrix_transpose
@@ -252,6 +253,30 @@ FUNCTIONS[_transposed] = _viewing(_transposed, FUNCTIONS[_transposed])
 _reshaping: tuple[Any, ...] = (np.reshape, np.ravel)
 for _function in _reshaping:
     FUNCTIONS[_function] = _viewing(_function, FUNCTIONS[_function], sometimes=True)
+
+
+def _in_order_of_memory(reshaping: Callable) -> Callable:
+    """`reshape` or `ravel` with an order that depends on how the array lies in memory, as a view in a known order."""
+
+    @functools.wraps(reshaping)
+    def reshaped(a: Any, *args: Any, **kwargs: Any) -> Any:
+        known = inspect.signature(reshaping).bind(a, *args, **kwargs)
+        order = known.arguments.get("order")
+        if order not in ("A", "K") or (order == "K" and "shape" in known.arguments):
+            return reshaping(a, *args, **kwargs)
+        a = array(a)
+        memory = laid_out(a) if ndim_of(a) > 1 else None
+        if order == "K" and memory is not None and (axes := order_of(memory)) is not None:
+            a = FUNCTIONS[np.transpose](a, axes)
+        is_fortran = order == "A" and memory is not None and memory.flags.fnc
+        known.arguments |= {next(iter(known.arguments)): a, "order": "F" if is_fortran else "C"}
+        return reshaping(*known.args, **known.kwargs)
+
+    return reshaped
+
+
+for _function in _reshaping:
+    FUNCTIONS[_function] = _in_order_of_memory(FUNCTIONS[_function])
 _windows: Any = np.lib.stride_tricks.sliding_window_view
 _read_only: tuple[Any, ...] = (np.diagonal, np.linalg.diagonal, np.broadcast_to, _windows)
 for _frozen in _read_only:
@@ -326,6 +351,8 @@ def _of_each(function: Any, implementation: Callable) -> Callable:
             _viewing(part(k, plain, kwargs, function), part(k, others, kwargs, implementation), sometimes=True)(a)
             for k, a in enumerate(args)
         ]
+        if function is np.meshgrid and kwargs.get("sparse"):
+            return views  # a list, as in NumPy
         return views[0] if len(views) == 1 and function in _AT_LEAST else tuple(views)
 
     return viewing
@@ -372,23 +399,11 @@ def _alike(implementation: Callable) -> Callable:
     def alike(a: Any, *args: Any, **kwargs: Any) -> Any:
         y = implementation(a, *args, **kwargs)
         known = inspect.signature(implementation).bind(a, *args, **kwargs).arguments
-        order, shape = known.get("order", "K"), known.get("shape")
-        if (
-            not isinstance(a, Traced)
-            or y.__class__ is not np.ndarray
-            or y.ndim < 2
-            or order == "C"
-            or shape is not None
-        ):
+        if not isinstance(a, Traced) or y.__class__ is not np.ndarray or y.ndim < 2 or known.get("shape") is not None:
             return y
-        try:
-            probe = laid_out(a)
-        except UnknownOrder:
-            y = running.state.capture.process(s.copy, (y,), {})
-            y._node.order = UNKNOWN
-            return y
-        backwards = tuple(range(y.ndim))[::-1]
-        axes = order_of(probe) if order == "K" else backwards if order == "F" or probe.flags.fnc else None
+        axes = order_like(a, known.get("order", "K"))
+        if axes == UNKNOWN:
+            return in_order_that_is(y, UNKNOWN)
         if axes is None:
             return y
         new = in_order(y.shape, axes, y.dtype)
@@ -401,6 +416,33 @@ def _alike(implementation: Callable) -> Callable:
 for _name in ("zeros_like", "ones_like", "empty_like", "full_like"):
     FUNCTIONS[getattr(np, _name)] = _alike(FUNCTIONS[getattr(np, _name)])
 
+
+def _as_numpys(function: Any, order_by: Callable = order_by) -> Callable:
+    """An implementation that makes its result otherwise than NumPy does, so that it may lie otherwise in memory."""
+    implementation = FUNCTIONS[function]
+
+    @functools.wraps(implementation)
+    def lying(*args: Any, **kwargs: Any) -> Any:
+        y = implementation(*args, **kwargs)
+        if not isinstance(y, Traced) or ndim_of(y) < 2 or all(map(lies_as_in_c, (y, *args, *kwargs.values()))):
+            return y
+        order = order_by(function, args, kwargs, y)
+        if order == UNKNOWN:
+            return y if running.state.capture is None else in_order_that_is(y, UNKNOWN)
+        return y if order == order_like(y, "K") else relaid(y, order)
+
+    return lying
+
+
+_LIE_OTHERWISE = (
+    "choose compress cross delete gradient insert median nanmedian nanpercentile nanquantile "
+    "pad partition percentile polyval quantile roll select sort take unwrap"
+)
+for _name in _LIE_OTHERWISE.split():
+    FUNCTIONS[getattr(np, _name)] = _as_numpys(getattr(np, _name))
+# (which calls functions of the user's)
+FUNCTIONS[np.piecewise] = _as_numpys(np.piecewise, lambda f, args, kwargs, y: order_like(args[0], "K"))
+
 # ----------------------------------------------------------------------------------------------------------- copies
 
 
@@ -411,7 +453,9 @@ def _copying(implementation: Callable) -> Callable:
     def copying(x: Any, *args: Any, **kwargs: Any) -> Any:
         y = implementation(x, *args, **kwargs)
         same = y is x or (x.__class__ in (list, tuple) and any(y is item for item in x))
-        return s.copy(y) if same and isinstance(y, Traced) and kwargs.get("copy") is not False else y
+        if same and isinstance(y, Traced) and kwargs.get("copy") is not False:
+            y = s.copy(y)
+        return array_like(x, y) if isinstance(x, Traced) else y
 
     return copying
 

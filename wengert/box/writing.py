@@ -31,7 +31,7 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, array_of, fitted
 from wengert.box.patterns import compose
-from wengert.errors import InPlaceError
+from wengert.errors import InPlaceError, WengertError
 from wengert.ops import library
 from wengert.ops.elementwise import add, where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
@@ -40,12 +40,8 @@ from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, reshape
 from wengert.ops.store import counted, numbered, store
 from wengert.running import running
-from wengert.strides import UNKNOWN, OwnMemory, array_order, copy_as, empty_as
+from wengert.strides import UNKNOWN, OwnMemory, array_order, copy_as, empty_as, is_small_part
 from wengert.types import PLAIN, SCALARS, broadcast_shapes, dtype_of, is_inexact, shape_of
-
-_SMALL_PART = 4
-"""A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
-written in place."""
 
 
 def about_to_write(x: Any) -> None:
@@ -190,6 +186,11 @@ def settled(x: Any) -> Any:
     return settle(x) if isinstance(x, Traced) and x._owner is SETTLING else x
 
 
+def settled_index(idx: Any) -> Any:
+    """The same for an index, which may be a tuple."""
+    return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
+
+
 def zeros(shape: tuple, dtype: np.dtype) -> Any:
     """Zeros, also if a length is known only when the program that is being captured runs."""
     return library.zeros(shape, dtype) if all(n.__class__ is int for n in shape) else filled(dtype.type(0), shape)
@@ -211,14 +212,17 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
     """Make `y`, which is `function(source)`, a view of `source`.
 
     What is computed from a cell is a plain number if it has no axes; but a view of no axes is an array, which others
-    write to, so it is a cell, too.
+    write to, so it is a cell, too. A number has no memory that others could see: what is made of one is new.
     """
+    if isinstance(y, Traced) and not source.shape and not source._is_array:
+        return y if shape_of(y) else own_array(y)
     if y.__class__ is np.ndarray and not y.ndim and source._is_cell:
         y = SETTLING.cell(y) if SETTLING.holds(y) else y
     if not isinstance(y, Traced) or y is source:
         return y
     source_view = source._view_of
     root, shape = source, source.shape
+    readonly = readonly or id(source) in _frozen
     if source_view is not None:
         root, shape, inner = source_view.root, source_view.shape, source_view.function
         function = _composed(function, inner)
@@ -230,10 +234,63 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
     y._view_of = View(root, shape, function, pattern, readonly, part)  # type: ignore[attr-defined]
     y._view_of.certain = source_view is None or source_view.certain  # type: ignore[attr-defined]
     value = y._value if "_value" in y._state else None  # type: ignore[attr-defined]
-    if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
-        y._value = value.copy()  # type: ignore[attr-defined]
+    if is_small_part(value):
+        y._value = copy_as(value)  # type: ignore[attr-defined]
     _register(y, root)
     return y
+
+
+def may_overlap(x: Any, y: Any) -> bool:
+    """Whether two arrays may have elements in common."""
+    if not isinstance(y, Traced):
+        return False
+    views = x._view_of, y._view_of  # type: ignore[attr-defined]
+    roots = [box if view is None else view.root for box, view in zip((x, y), views, strict=True)]
+    if roots[0] is not roots[1]:
+        return False
+    if None in views or any(view.certain is not True for view in views):
+        return True
+    try:
+        return bool(np.intersect1d(views[0].positions, views[1].positions).size)
+    except (TypeError, ValueError, WengertError):  # places that only the running program knows
+        return True
+
+
+def own_array(x: Any) -> Any:
+    """An array of no axes of one's own: a view of an array of one element, since a box of no axes is a number, which
+    `+=` would replace, whatever other names the array has."""
+    if x.__class__ is np.ndarray:
+        root = SETTLING.cell(x.reshape(1))
+        return link(SETTLING.cell(x), root, _only_element, (0,))
+    root = call(reshape, x, shape=(1,))
+    return link(_only_element(root), root, _only_element, (0,))
+
+
+def array_like(x: Any, y: Any) -> Any:
+    """What a method makes of an array of no axes is one, too; of a number it makes a number."""
+    is_new = isinstance(y, Traced) and y is not x and not (x.shape or shape_of(y))
+    return own_array(y) if is_new and x._is_array else y
+
+
+def as_scalar(x: Any) -> Any:
+    """What is 0-d as a scalar, as NumPy's own functions give it."""
+    if x.__class__ is np.ndarray:
+        return x if x.ndim else x[()]
+    return clone(settle(x)) if isinstance(x, Traced) and not shape_of(x) and x._is_array else x  # type: ignore[attr-defined]
+
+
+def value_in(box: Any) -> Any:
+    """The value in a box; if it has no axes, an array or a number as the box stands for one."""
+    value = box._value
+    if value.__class__ is np.ndarray:
+        return value if value.ndim or box._is_array else value[()]
+    if box._view_of is None or shape_of(value):
+        return value
+    return array_like(box, value) if isinstance(value, Traced) else np.asarray(value)
+
+
+def _only_element(root: Any) -> Any:
+    return call(index, root, pattern=(..., 0))
 
 
 def _register(view: Any, root: Any) -> None:
@@ -291,6 +348,34 @@ def clone(box: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------------- writing
 
 
+_frozen: dict[int, weakref.ref] = {}
+"""By id, the arrays that their user has made read-only."""
+
+
+def is_writeable(box: Any) -> bool:
+    """`box.flags.writeable`."""
+    return id(box) not in _frozen and (box._view_of is None or not box._view_of.readonly)
+
+
+def set_writeable(box: Any, allowed: bool) -> None:
+    """`box.flags.writeable = allowed`: whoever writes to this array, or to a view made of it from now on, is told."""
+    view, place = box._view_of, id(box)
+    capture = running.state.capture
+    if allowed == is_writeable(box):
+        return
+    if capture is not None and not capture.owns(box if view is None else view.root):
+        raise InPlaceError(
+            "x.flags.writeable = … of an array that was made elsewhere",
+            remedy="leave it out, or do it where the array is made, or to a copy: x = x.copy()",
+        )
+    if not allowed:
+        _frozen[place] = weakref.ref(box, lambda _: _frozen.pop(place, None))
+    elif view is not None and (view.readonly or id(view.root) in _frozen):
+        raise ValueError("cannot set WRITEABLE flag to True of this array")
+    else:
+        _frozen.pop(place, None)
+
+
 def set_item(box: Any, idx: Any, v: Any) -> None:
     """`box[idx] = v`."""
     _set_item(box, idx, v)
@@ -303,6 +388,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         idx = tuple([settled(item) for item in idx])
     else:
         idx = settled(idx)
+    if id(box) in _frozen:
+        raise ValueError("assignment destination is read-only")
     view = box._view_of
     if view is not None and view.certain is None and sys.getrefcount(view.root) < _HELD_BY_A_VIEW:
         view = box._view_of = None  # nobody else has the array that it is in some examples
@@ -443,9 +530,14 @@ def _lying_as(new: Any, old: Any) -> Any:
     order = _order_behind(was, len(shape_of(value)))
     if order == _order_behind(value, len(shape_of(value))):
         return new
-    value = running.state.capture.process(copy, (value,), {})
+    return in_order_that_is(new, order)
+
+
+def in_order_that_is(x: Any, order: Any) -> Any:
+    """An array in a program that is captured, which lies in an order (`ir/orders.py`), or in one that is UNKNOWN."""
+    value = running.state.capture.process(copy, (_innermost(x),), {})
     value._node.order = order
-    return _with_innermost(new, value)
+    return _with_innermost(settled(x), value)
 
 
 def _innermost(x: Any) -> Any:
@@ -583,7 +675,12 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
 def about_to_become(root: Any) -> None:
     """A box that is about to be written to may be a coefficient of an inner differentiation."""
     tapes = running.state.tapes
-    if tapes and not root._is_cell and tapes[-1].tag > root._owner.tag:
+    if tapes and root._is_cell:  # of which a part at a computed place is a symbol
+        for view in [ref() for ref in root._views or ()]:
+            if view is not None and not view._is_cell and view._owner is not SETTLING:
+                about_to_write(view)
+                break
+    elif tapes and tapes[-1].tag > root._owner.tag:
         about_to_write(root)
 
 
@@ -635,7 +732,7 @@ def replace(box: Any, new: Any) -> Any:
         if not np.can_cast(dtype_of(new), box.dtype, casting="same_kind"):
             raise TypeError(f"Cannot cast output from {dtype_of(new)!r} to {box.dtype!r} with casting rule 'same_kind'")
         new = call(astype, new, dtype=box.dtype)
-    if box._view_of is not None:
+    if box._view_of is not None or id(box) in _frozen:
         set_item(box, Ellipsis, new)
     else:
         _take(box, new)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, clone, settled
+from wengert.box.writing import SETTLING, clone, own_array, settled
 from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, assumed, tells_apart
 from wengert.capture.carried import cells_of, forget_variables
 from wengert.capture.containers import (
@@ -159,7 +159,7 @@ class _Branch:
             if id(root) in self.capture.written or leaf._owner is SETTLING:
                 now = settled(leaf)
                 self._at_end[id(leaf)] = (leaf, clone(now) if isinstance(now, Traced) else now)
-            if leaf.shape:
+            if leaf.shape or leaf._is_array:
                 made = self.capture.made(root)
                 self._facts[id(leaf)] = self.capture.links.reached_from(leaf, self.capture) if made else [(leaf, True)]
 
@@ -254,25 +254,47 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     finally:
         states.pop()
     _follow_the_other(state, *branches)
-    roots: dict[int, Any] = {}
-    for b in branches:
-        roots.update({id(root): root for root, _ in b.changed})
     ends = [b.objects for b in branches]
     merger = Merger([b.capture for b in branches], ends, not all(b.ends for b in branches))
-    merged: list[Any] = []
-    for k, name in enumerate(names):
-        if name in temporaries:
-            merged.append(UNDEFINED)
-            continue
-        merged.append(merger.merge(branches[0].state[k], branches[1].state[k], name))
+    merged = [
+        UNDEFINED if name in temporaries else merger.merge(branches[0].state[k], branches[1].state[k], name)
+        for k, name in enumerate(names)
+    ]
     result = merger.merge(branches[0].value, branches[1].value, "the value")
     objects = _merged_objects(branches, merger)
     outputs = merger.outputs
     links = _same_arrays(branches, outputs)
+    bare = [k for k, (a, b, _) in enumerate(outputs) if _has_no_axes(a, b, [each.capture for each in branches])]
     outputs = [(branches[0].at_end(a), branches[1].at_end(b), name) for a, b, name in outputs]
+    roots = {id(root): root for b in branches for root, _ in b.changed}
     contents = [{id(root): new for root, new in b.changed} for b in branches]
     for key, root in roots.items():
         outputs.append((contents[0].get(key, root), contents[1].get(key, root), "an array"))
+    found = _recorded(pred, answer, branches, outputs)
+    for k in bare:
+        found[k] = own_array(found[k])
+    set(tuple([finished(m, found) for m in merged]))
+    for thing, slots in objects:
+        about_to_change(thing)
+        put(thing, {slot: finished(m, found) for slot, m in slots.items()})
+    value = finished(result, found)
+    note_chosen(merger.chosen, pred)
+    for thing, why in merger.originals:
+        freeze(thing, why)
+    for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
+        assign(root, new)
+    for each in links:
+        each.make(pred, found)
+    for b in branches:
+        b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
+    return value
+
+
+def _recorded(pred: Any, answer: Any, branches: Sequence[_Branch], outputs: Sequence[tuple]) -> list[Any]:
+    """The results of the `cond` of two branches: one for each of `outputs`, which are what it is in either, and a name.
+
+    `answer` is what the condition says of one of several things, if anything.
+    """
     types = []
     for a, b, name in outputs:
         known = [type_of_value(v) for v in (a, b) if v is not UNDEFINED]
@@ -289,21 +311,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
             note_answer(y, answer if a else negated(answer))
         if type.dtype.kind == "f" and not type.shape:
             note_mixed(y, any(map(may_be_integer, (a, b))))
-    set(tuple([finished(m, found) for m in merged]))
-    for thing, slots in objects:
-        about_to_change(thing)
-        put(thing, {slot: finished(m, found) for slot, m in slots.items()})
-    value = finished(result, found)
-    note_chosen(merger.chosen, pred)
-    for thing, why in merger.originals:
-        freeze(thing, why)
-    for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
-        assign(root, new)
-    for each in links:
-        each.make(pred, found)
-    for b in branches:
-        b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
-    return value
+    return found
 
 
 def _common(a: Type, b: Type, name: str) -> Type:
@@ -426,6 +434,15 @@ def _follow_the_other(state: tuple, first: _Branch, second: _Branch) -> None:
     for a, b in ((first, second), (second, first)):
         if not a.ends:
             a.state = tuple([old if new is old else UNDEFINED for old, new in zip(state, b.state, strict=True)])
+
+
+def _has_no_axes(a: Any, b: Any, captures: Sequence[Capture]) -> bool:
+    """Whether a name stands for an array without axes, and not for a number, after both branches; or after one, and
+    others may have the same array."""
+    is_array = [isinstance(x, Box) and not x.shape and x._is_array for x in (a, b)]
+    if all(is_array) or not any(is_array) or a is UNDEFINED or b is UNDEFINED:
+        return all(is_array)
+    return not captures[is_array.index(True)].made(root_of((a, b)[is_array.index(True)]))
 
 
 @dataclasses.dataclass

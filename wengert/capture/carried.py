@@ -299,7 +299,25 @@ class Carried:
         after = self.get()
         self._look_for_places(capture, after)
         again = capture.restart or bool(self._new)
+        again = self._bind_more(after) or again
+        for root, _ in capture.written.values():
+            if id(root) not in self.roots:
+                self.roots[id(root)] = root
+                again = True
+        if again:
+            raise Again
         outputs: list[Any] = []
+        for k in self.bound:
+            again = self._close_variable(k, capture, after[k], outputs) or again
+        if again:
+            raise Again
+        for root in self.roots.values():
+            outputs.append((settled(root) if not isinstance(settled(root), Traced) else clone(settled(root)), None))
+        return outputs
+
+    def _bind_more(self, after: Sequence[Any]) -> bool:
+        """Carry variables that turn out to be bound in the loop; whether there are any."""
+        count = len(self.bound)
         for k, (before, now) in enumerate(zip(self.state, after, strict=True)):
             if k in self.local or k in self.bound or now is before:
                 continue
@@ -317,61 +335,53 @@ class Carried:
                 raise FirstDiffers(f"{self.names[k]} becomes {described(now)} in a loop",
                                    remedy="use numbers and arrays")  # fmt: skip
             self.bound.append(k)
-            again = True
-        for root, _ in capture.written.values():
-            if id(root) not in self.roots:
-                self.roots[id(root)] = root
+        return len(self.bound) > count
+
+    def _close_variable(self, k: int, capture: Capture, after: Any, outputs: list[Any]) -> bool:
+        """Add the leaves that a variable has after an iteration to what is carried; whether they differ from what was
+        known of them."""
+        self._refuse_two_names(k, after)
+        found, structure = self.leaves(k)
+        before, now = self.state[k], after
+        if now.__class__ is not Perhaps and (before.__class__ is Perhaps or before is UNDEFINED):
+            now = Perhaps(now, True) if before.__class__ is Perhaps else self._perhaps(k, now)
+        self.made[k] = all_made_in(capture, now)
+        if not self.made[k]:
+            self.before[k] = now
+        now = as_one(now)
+        new = leaves_as(structure, now)
+        if new is None and self.is_rest and before.__class__ is now.__class__ is list:
+            raise Grows(before, len(before), list(now))
+        if new is None and self._join(k, structure, now):
+            return True
+        if new is None:
+            raise FirstDiffers(
+                f"{self.names[k]} is {described(before)} before a loop and {described(after)} after an iteration",
+                remedy="let it be of one kind, with the same number of items",
+            )
+        again = False
+        for j, (old, value) in enumerate(zip(found, new, strict=True)):
+            if old is not UNDEFINED and not is_number(old):
+                if equal(old, value):
+                    continue
+                if self._join(k, structure, now):
+                    return True
+                raise FirstDiffers(f"{self.names[k]} changes in a loop, and holds {described(old)}",
+                                   remedy="use numbers and arrays")  # fmt: skip
+            known = self.types.get((k, j)) or type_of_value(old)
+            wide = known if value is UNDEFINED else widened(known, type_of_value(value), self.names[k], True)
+            if wide != known:
+                if wide.dtype != known.dtype and not known.weak and old is not UNDEFINED:
+                    self._refuse_dtype(k, known, wide)
+                self.types[(k, j)] = wide
                 again = True
-        if again:
-            raise Again
-        for k in self.bound:
-            self._refuse_two_names(k, after[k])
-            found, structure = self.leaves(k)
-            now = after[k]
-            if now.__class__ is not Perhaps and (self.state[k].__class__ is Perhaps or self.state[k] is UNDEFINED):
-                now = Perhaps(now, True) if self.state[k].__class__ is Perhaps else self._perhaps(k, now)
-            self.made[k] = all_made_in(capture, now)
-            if not self.made[k]:
-                self.before[k] = now
-            now = as_one(now)
-            new = leaves_as(structure, now)
-            if new is None and self.is_rest and self.state[k].__class__ is now.__class__ is list:
-                raise Grows(self.state[k], len(self.state[k]), list(now))
-            if new is None and self._join(k, structure, now):
+            order = self._order(k, j, old)
+            if order != UNKNOWN and value is not UNDEFINED and order_now(value) != order:
+                self.orders[k, j] = UNKNOWN
                 again = True
-                continue
-            if new is None:
-                raise FirstDiffers(
-                    f"{self.names[k]} is {described(self.state[k])} before a loop and {described(after[k])} after an "
-                    "iteration", remedy="let it be of one kind, with the same number of items",
-                )  # fmt: skip
-            for j, (old, value) in enumerate(zip(found, new, strict=True)):
-                if old is not UNDEFINED and not is_number(old):
-                    if equal(old, value):
-                        continue
-                    if self._join(k, structure, now):
-                        again = True
-                        break
-                    raise FirstDiffers(f"{self.names[k]} changes in a loop, and holds {described(old)}",
-                                       remedy="use numbers and arrays")  # fmt: skip
-                known = self.types.get((k, j)) or type_of_value(old)
-                wide = known if value is UNDEFINED else widened(known, type_of_value(value), self.names[k], True)
-                if wide != known:
-                    if wide.dtype != known.dtype and not known.weak and old is not UNDEFINED:
-                        self._refuse_dtype(k, known, wide)
-                    self.types[(k, j)] = wide
-                    again = True
-                order = self._order(k, j, old)
-                if order != UNKNOWN and value is not UNDEFINED and order_now(value) != order:
-                    self.orders[k, j] = UNKNOWN
-                    again = True
-                outputs.append((value, wide))
-                self.mixed[k, j] = may_be_integer(value)
-        if again:
-            raise Again
-        for root in self.roots.values():
-            outputs.append((settled(root) if not isinstance(settled(root), Traced) else clone(settled(root)), None))
-        return outputs
+            outputs.append((value, wide))
+            self.mixed[k, j] = may_be_integer(value)
+        return again
 
     def _refuse_two_names(self, k: int, now: Any) -> None:
         """Refuse an object that the loop changes, and that a variable stands for at the beginning of an iteration."""

@@ -14,24 +14,28 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.box import Box
 from wengert.box.functions.operands import array
+from wengert.box.writing import settled
 from wengert.capture.containers import LEAF, note_created
 from wengert.capture.deciding import condition
-from wengert.capture.iteration import refused
+from wengert.capture.iteration import DataChoose, refused
 from wengert.capture.open_lists import JOINING, as_an_array
 from wengert.capture.opened import ItemKind, Opened, is_open
 from wengert.capture.opening import whole
 from wengert.capture.stage import ifexp
 from wengert.capture.values import is_number, is_symbolic, truth
-from wengert.errors import StagingError
 from wengert.ir.node import Type
 from wengert.ir.numbers import python_class
+from wengert.ir.symbol import known
+from wengert.ops.op import Traced
+from wengert.ops.shape import copy
 from wengert.types import dtype_of, shape_of
 
 _REMEDY = "use a mask, x[x > 0], or np.where, or a for loop with an if"
 
 
-_KNOWING = (len, min, max, sorted, map, *JOINING)
+_KNOWING = (len, min, max, sorted, map, type, isinstance, callable, *JOINING)
 """Builtins that know such lists."""
 _LIBRARIES = ("numpy", "scipy")
 
@@ -81,7 +85,7 @@ def chosen(test: Any, item: Callable[[], Any]) -> Any:
     def then() -> Any:
         made.append(item())
         if not is_number(made[-1]) or shape_of(made[-1]):
-            raise StagingError(
+            raise DataChoose(
                 "a condition of a comprehension depends on a value that is known only when the compiled program runs, "
                 "and its items are not numbers", remedy=_REMEDY,
             )  # fmt: skip
@@ -97,7 +101,7 @@ def filtered(items: list) -> Any:
     if all(len(item) == 2 for item in counting):
         return note_created([value for _, value in counting])
     if not all(is_number(item[1]) and not shape_of(item[1]) for item in counting):
-        raise StagingError("a condition of a comprehension depends on a value that is known only when the compiled "
+        raise DataChoose("a condition of a comprehension depends on a value that is known only when the compiled "
                            "program runs, and its items are not numbers", remedy=_REMEDY)  # fmt: skip
     kinds = {item[2] if len(item) > 2 else python_class(item[1]) or item[1].__class__ for item in counting}
     numbers = array([item[1] for item in counting])
@@ -105,3 +109,11 @@ def filtered(items: list) -> Any:
     is_pythons = len(kinds) == 1 and kinds <= {float, int}
     kind = ItemKind(LEAF, (Type((), dtype_of(numbers), is_pythons),), ("",))
     return note_created([Opened(kind, [numbers[mask]])])
+
+
+def numbers_of(x: Any, as_pythons: bool = False) -> list | None:
+    """The elements of an array, of which only the program knows how many there are, as a list; `None` for all else."""
+    if not isinstance(x, Box) or x.ndim != 1 or not isinstance(known(x.shape[0]), Traced):
+        return None
+    kind = ItemKind(LEAF, (Type((), dtype_of(x), as_pythons),), ("",))
+    return note_created([Opened(kind, [copy(settled(x))])])

@@ -51,6 +51,7 @@ class Follow:
     and what is done with objects that were just made."""
 
     is_user_code: Callable[[Any], bool]
+    is_user_function: Callable[[Any], bool]
     instrument: Callable[[Any], Any]
     own_attributes: Callable[[Any], Any]
     allocated: Callable[[Any], None]
@@ -133,7 +134,7 @@ def _meet_one(cls: Any) -> None:
                 new = property(parts[0], parts[1], parts[2], value.__doc__)
         elif value.__class__ is functools.cached_property:
             value.func = _following(value.func)
-        elif value.__class__ not in _known and not callable(value) and hasattr(value, "__get__"):
+        elif value.__class__ not in _known and not callable(value) and hasattr(value.__class__, "__get__"):
             meet(value.__class__)
         if new is not None and new is not value:
             try:
@@ -146,7 +147,7 @@ def _following(f: Any) -> Any:
     """A function that does what `f` does, and while a transformation runs what its instrumented twin does."""
     if f.__class__ not in (FunctionType, MethodType) or hasattr(f, _FOLLOWER):
         return f
-    if not Follow.is_user_code(f.__code__):
+    if not Follow.is_user_function(f):
         return f
     around = _AROUND.get(f.__name__)
 

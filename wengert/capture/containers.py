@@ -320,8 +320,12 @@ def depth() -> int:
 
 
 def stages() -> bool:
-    """Whether a suite is being staged: it may or may not run."""
-    return running.state.capture is not None and depth() > 1
+    """Whether a suite of this function is being staged: it may or may not run.
+
+    A compiled function that another one calls is captured while the other is.
+    """
+    capture, session = running.state.capture, current.session
+    return capture is not None and (depth() > 1 if session is None else capture is not session.top)
 
 
 def about_to_change(thing: Any, slot: Slot | None = None) -> None:
@@ -340,6 +344,18 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
         capture.objects[id(thing)] = (thing, content(thing))
 
 
+CHANGING = frozenset(
+    (
+        "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
+        "popleft", "appendleft", "extendleft", "rotate", "sort", "reverse", "move_to_end", "difference_update",
+        "intersection_update", "symmetric_difference_update", "__init__", "__setitem__", "__delitem__", "__iadd__",
+        "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__", "__setstate__",
+    )
+)  # fmt: skip
+"""Methods that change what they belong to,"""
+
+RESUMING = frozenset(("send", "throw", "close", "__next__"))
+"""and those that go on with an iterator."""
 _LEFT = "an iterator or generator is used again, of which a loop that only the program can leave has used up some"
 
 
@@ -350,10 +366,13 @@ def about_to_leave(iterable: Any) -> None:
 
 
 def about_to_iterate(thing: Any) -> Any:
-    """Refuse to use up an iterator from outside of a suite that is staged: it may be that the suite does not run."""
+    """Refuse to use up an iterator from outside of a suite that is staged: it may be that the suite does not run. And
+    one from outside of the function, which would go on once, when it is compiled."""
     session = current.session
-    if session is not None and session.frozen.get(id(thing), (None, ""))[1] is _LEFT:
-        raise StagingError(_LEFT, remedy="make a list of it before, and use an index")
+    if hasattr(thing.__class__, "__next__") and session is not None:
+        frozen, why = session.frozen.get(id(thing), (None, ""))
+        if frozen is thing:
+            raise StagingError(why, remedy="make a list of it before, and use an index, which an attribute may hold")
     if hasattr(thing.__class__, "__next__") and stages() and id(thing) not in running.state.capture.created:
         raise StagingError(
             "an iterator or generator from outside is used up in a loop or branch that is staged",

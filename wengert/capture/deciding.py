@@ -3,6 +3,7 @@ several things, or a list that data fill."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -42,16 +43,24 @@ def condition(x: Any) -> Any:
     return call(e.logical_and, x.has, value if dtype_of(value).kind == "b" else call(e.not_equal, value, 0))
 
 
-def _as_its_class_says(x: Any) -> Any:
-    """What the `__bool__` of a user's class says, where that may be a symbol; anything else as it is."""
-    method = getattr(type(x), "__bool__", None)
+def method_of_class(x: Any, name: str) -> Callable | None:
+    """The special method of a user's class, as code that is staged; `None` if the class has none of its own."""
+    method = getattr(type(x), name, None)
     if method.__class__ is not FunctionType or isinstance(x, Traced):
-        return x
+        return None
     method = followed(method)
     if not Follow.is_user_code(method.__code__):
-        return x
+        return None
     Follow.operates(x)
-    found = settled(held(Follow.instrument(method)(x)))
+    return Follow.instrument(method)
+
+
+def _as_its_class_says(x: Any) -> Any:
+    """What the `__bool__` of a user's class says, where that may be a symbol; anything else as it is."""
+    method = method_of_class(x, "__bool__")
+    if method is None:
+        return x
+    found = settled(held(method(x)))
     is_answer = isinstance(found, (bool, np.bool_)) or (isinstance(found, Traced) and dtype_of(found).kind == "b")
     return found if is_answer else x  # (of which Python says that it is none)
 

@@ -9,8 +9,12 @@ A place that is written to without being changed is guarded: it must hold at eac
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections import UserDict, UserList, deque
 from collections.abc import Callable, Container
-from types import CellType, ModuleType
+from contextvars import Context, ContextVar
+from types import CellType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +23,11 @@ from wengert.box.writing import become, clone, make_views_stale, plain, settled
 from wengert.capture.objects import content, put
 from wengert.errors import StagingError, user_location
 from wengert.ops.op import Traced
-from wengert.types import SCALARS
+from wengert.types import SCALARS, own_dict
 
 MISSING = object()
+USED_UP_ONCE = "a compiled function uses up an iterator from outside, which would happen only once, when it is compiled"
+OWN = "__wengert_"
 
 
 class Place(NamedTuple):
@@ -32,6 +38,8 @@ class Place(NamedTuple):
     get: Callable[[], dict]
     put: Callable[[dict], None]
     before: dict
+    is_compared: bool = False
+    """Whether all that it holds is part of the program, and compared at each call."""
 
 
 class Change(NamedTuple):
@@ -58,9 +66,10 @@ class Effects:
         self._lines: dict[Any, str] = {}
         """Where in the user's source that was."""
 
-    def _note(self, key: Any, thing: Any, what: str, get: Callable[[], dict], put: Callable[[dict], None]) -> None:
+    def _note(self, key: Any, thing: Any, what: str, get: Callable[[], dict], put: Callable[[dict], None],
+              is_compared: bool = False) -> None:  # fmt: skip
         if key not in self._noted:
-            self._noted[key] = Place(thing, what, get, put, get())
+            self._noted[key] = Place(thing, what, get, put, get(), is_compared)
 
     def note_list(self, thing: list) -> None:
         def put(before: dict) -> None:
@@ -73,12 +82,59 @@ class Effects:
 
     def held_before(self, thing: Any) -> dict | None:
         """What a list or dict held before the function ran, by its places, if it was noted."""
-        place = self._noted.get(id(thing)) if thing.__class__ in (list, dict) else None
+        place = self._noted.get(id(thing)) if thing.__class__ is list or isinstance(thing, dict) else None
         return None if place is None else place.before
 
     def note_object(self, thing: Any) -> None:
         self._note(id(thing), thing, f"an attribute of a {type(thing).__name__}", lambda: content(thing),
                    lambda before: put(thing, before))  # fmt: skip
+
+    def note_container(self, thing: Any) -> None:
+        """A container other than a plain list, tuple or dict."""
+        name = type(thing).__name__
+        what = f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+        if isinstance(thing, (deque, dict, set)):
+            put_ = functools.partial(put, thing)
+            self._note(id(thing), thing, what, lambda: content(thing), put_, not own_dict(thing))
+        for part in [thing.data] if isinstance(thing, (UserDict, UserList)) else getattr(thing, "maps", ()):
+            if isinstance(part, (list, dict)):
+                self._note(id(part), part, what, functools.partial(content, part), functools.partial(put, part))
+
+    def note_function(self, thing: FunctionType) -> None:
+        """The attributes of a function, but for those that are ours."""
+
+        def get() -> dict:
+            return {slot: value for slot, value in content(thing).items() if not slot[1].startswith(OWN)}
+
+        def put_back(before: dict) -> None:
+            put(thing, {**{slot: value for slot, value in content(thing).items() if slot[1].startswith(OWN)}, **before})
+
+        self._note(id(thing), thing, "an attribute of a function", get, put_back)
+
+    def note_objects(self, thing: np.ndarray) -> None:
+        """An array of objects."""
+        flat = thing.reshape(-1) if thing.flags.c_contiguous else thing.flat
+
+        def put(before: dict) -> None:
+            for k, item in before.items():
+                flat[k] = item
+
+        self._note(id(thing), thing, "an array of objects", lambda: dict(enumerate(thing.flat)), put)
+
+    def note_own_data(self, thing: threading.local) -> None:
+        """What a thread has of its own."""
+        own = vars(thing)
+        self._note(id(thing), thing, "a threading.local", lambda: dict(own), functools.partial(_refill, own))
+
+    def note_context(self, variable: ContextVar) -> None:
+        def put(before: dict) -> None:
+            value = before["value"]
+            if value is MISSING:  # then it has its default again: only who has set it could unset it
+                value = Context().run(_value_of, variable)
+            variable.set(value)
+
+        what = f"the context variable {variable.name}"
+        self._note(id(variable), variable, what, lambda: {"value": variable.get(MISSING)}, put)
 
     def note_array(self, thing: np.ndarray) -> None:
         def put(before: dict) -> None:
@@ -264,6 +320,13 @@ def read_later(what: str, where: str | None = None) -> StagingError:
 def _refill(thing: dict, before: dict) -> None:
     thing.clear()
     thing.update(before)
+
+
+def _value_of(variable: ContextVar) -> Any:
+    try:
+        return variable.get()
+    except LookupError:
+        return None
 
 
 def _content(cell: CellType, name: str) -> dict:

@@ -260,8 +260,9 @@ class Trying:
         if errors and self.would_catch(*errors):
             names = " or ".join(sorted({error.__name__ for error in errors}))
             where = f" in line {node.source.line}" if node.source is not None else ""
+            what = "what is called" if node.op.effect else node.op.name
             raise StagingError(
-                f"{node.op.name}{where} may raise a {names} when the compiled program runs, and a try around it would "
+                f"{what}{where} may raise a {names} when the compiled program runs, and a try around it would "
                 "catch that", remedy="test before whether it will raise, with an if, or use jit(f, fallback=True)",
             )  # fmt: skip
 
@@ -283,11 +284,11 @@ def _errors_of(node: Node) -> Sequence[type]:
     when = node.op.raises
     if when is Raises.BODY or not may_raise(node):
         return ()
+    asked = any(out.demanded for out in node.outs) or not node.op.pure  # and otherwise it is known to succeed
     if when is Raises.PLACE:
-        return (IndexError,)
+        return (IndexError,) if asked else ()
     if when is Raises.VALUES and not node.blocks:
-        asked = any(out.demanded for out in node.outs) or not node.op.pure  # and otherwise it is known to succeed
-        return [raised.class_named(name) for name in node.op.failures] if asked else ()
+        return [raised.class_named(name) for name in node.params.get("failures", node.op.failures)] if asked else ()
     return (ValueError,) if when in (Raises.INTEGERS, Raises.LENGTHS) else ()
 
 

@@ -24,6 +24,7 @@ from wengert.capture.lowered import (
     IFEXP,
     IS,
     ITERATE,
+    LISTED,
     LOAD,
     MADE,
     NOT,
@@ -199,6 +200,13 @@ def _joins_lists(node: ast.AST) -> bool:
 
 _NEUTRAL = {"sum": 0, "any": False, "all": True, "len": 0}
 """What an item that does not count is, for builtins that go through all items."""
+
+
+def _all_of(tests: list[ast.expr]) -> ast.expr:
+    """What holds if all conditions do."""
+    if not tests:
+        return ast.Constant(True)
+    return tests[0] if len(tests) == 1 else hook(AND, *[thunk(test) for test in tests])
 
 
 def _stops_early(node: ast.Call) -> bool:
@@ -401,40 +409,56 @@ class Expressions(ast.NodeTransformer):
         if any(generator.is_async for generator in node.generators):
             return node
         hidden = self.hidden
+        every: list[list[ast.expr]] = []
         for k, generator in enumerate(node.generators):
             generator.iter = at(hook(ITERATE, self.visit(generator.iter)), generator.iter)
             if k == 0:  # the first is evaluated outside
                 self.hidden = [*hidden, *[name for g in node.generators for name in bound([g.target])]]
             generator.target = self.visit(generator.target)
-            tests = [self.visit(test) for test in generator.ifs]
-            generator.ifs = [at(hook(TEST, test), test) for test in tests]
-        if isinstance(node, ast.GeneratorExp) and tests and len(node.generators) == 1 and not binds_in_place(node):
-            node.elt = self.visit(node.elt)
-            self.hidden = hidden
-            return self._chosen_of(node, tests)
-        chooses = isinstance(node, ast.ListComp) and bool(tests) and not binds_in_place(node)
+            every.append([self.visit(test) for test in generator.ifs])
+            generator.ifs = [at(hook(TEST, test), test) for test in every[-1]]
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
-        if not chooses:
+        if binds_in_place(node) or not isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return self._over_items(node, at(hook(MADE, node), node))
-        node.generators[-1].ifs = []
-        every: ast.expr = tests[0] if len(tests) == 1 else hook(AND, *[thunk(test) for test in tests])
-        node.elt = at(hook(CHOSEN, every, thunk(node.elt)), node.elt)
-        return self._over_items(node, at(hook(FILTERED, node), node))
-
-    def _chosen_of(self, node: ast.GeneratorExp, tests: list[ast.expr]) -> ast.expr:
-        """A generator expression in which data may decide what counts: in Python's way, and item by item."""
         first: Any = node.generators[0].iter
-        items = f"{OURS}items"
-        every = tests[0] if len(tests) == 1 else hook(AND, *[thunk(copied(test)) for test in tests])
-        pair = ast.Tuple([thunk(at(copied(every), node)), thunk(copied(node.elt))], ast.Load())
-        one = ast.comprehension(copied(node.generators[0].target), load(items), [], 0)
-        node.generators[0].iter = at(hook(ITERATE, load(items)), first)
-        native = ast.Lambda(arguments(items), node)
+        if isinstance(node, ast.GeneratorExp):
+            chooses = every[-1] if len(every) == 1 else any(every)
+            if chooses:
+                return self._chosen_of(node, every, first.args[0])
+            return self._over_items(node, at(hook(MADE, node), node))
+        if len(every) == 1 and not every[0]:
+            return self._over_items(node, at(hook(MADE, node), node))
+        choose = self._chosen_of(node, every, load(f"{OURS}items"))
+        if every[-1]:
+            node.generators[-1].ifs = []
+            node.elt = at(hook(CHOSEN, _all_of(every[-1]), thunk(node.elt)), node.elt)
+        items = self._over_items(node, at(hook(FILTERED if every[-1] else MADE, node), node))
+        items.func = load(LISTED)  # type: ignore[attr-defined]
+        items.args.append(at(ast.Lambda(arguments(f"{OURS}items"), choose), node))  # type: ignore[attr-defined]
+        return items
+
+    def _chosen_of(self, node: Any, every: list[list[ast.expr]], iterable: ast.expr, k: int = 0) -> ast.expr:
+        """A comprehension from its k-th `for` on, as a generator in which data may decide what counts: in Python's way,
+        and item by item. `every` are the conditions, as they were visited."""
+        items, each, is_last = f"{OURS}items", f"{OURS}each", k == len(every) - 1
+        target, tests = node.generators[k].target, every[k]
+        value: ast.expr = copied(node.elt)
+        if not is_last:
+            following: Any = node.generators[k + 1].iter
+            value = self._chosen_of(node, every, copied(following.args[0]), k + 1)
+        here = ast.comprehension(copied(target), at(hook(ITERATE, load(items)), node),
+                                 [at(hook(TEST, copied(test)), test) for test in tests], 0)  # fmt: skip
+        inside = [] if is_last else [ast.comprehension(ast.Name(each, ast.Store()), copied(value), [], 0)]
+        found = copied(value) if is_last else load(each)
+        native = ast.Lambda(arguments(items), at(ast.GeneratorExp(found, [here, *inside]), node))
+        pair = ast.Tuple([thunk(at(_all_of(copied(tests)), node)), thunk(value)], ast.Load())
+        one = ast.comprehension(copied(target), load(items), [], 0)
         choose = ast.Lambda(arguments(items), at(ast.ListComp(at(pair, node), [one]), node))
-        return at(hook(CHOSEN_OF, first.args[0], at(native, node), at(choose, node)), node)
+        nested = [] if is_last else [ast.Constant(True)]
+        return at(hook(CHOSEN_OF, iterable, at(native, node), at(choose, node), *nested), node)
 
     def _over_items(self, node: Any, made: ast.expr) -> ast.expr:
         """A comprehension as a function of what it goes through first: how many items there are may be known only to

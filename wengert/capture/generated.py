@@ -16,14 +16,16 @@ from wengert.capture.containers import about_to_iterate, about_to_leave, note_cr
 from wengert.capture.exceptions import demand
 from wengert.capture.followed import iterators
 from wengert.capture.instrument import staged
-from wengert.capture.iteration import PUSHED
+from wengert.capture.iteration import PUSHED, DataChoose
 from wengert.capture.objects import MUTABLE
 from wengert.capture.open_lists import add_to, over_items
+from wengert.capture.retrying import undone_if_refused
 from wengert.capture.session import is_object
-from wengert.capture.stage import Loop, for_, if_, ifexp, not_
+from wengert.capture.stage import Loop, for_, if_, ifexp, iterate, not_
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_symbolic, truth
 from wengert.ir.numbers import noted_boolean
+from wengert.running import running
 
 _operates_for_user = True
 
@@ -116,16 +118,22 @@ def extended(consumer: Consumer, *of_suite: Any) -> tuple:
     return (*both, temporaries) if len(of_suite) == 4 else (*both, (*own.stores, *stores), temporaries)
 
 
-def chosen_of(iterable: Any, native: Callable, choose: Callable) -> Any:
+def chosen_of(iterable: Any, native: Callable, choose: Callable, is_nested: bool = False) -> Any:
     """A generator expression with a condition: `choose` gives for a list of one item what tells whether it counts, and
-    the value, as functions."""
+    the value, as functions; if it `is_nested`, the value is the generator for what follows the first `for`."""
 
     def push(consumer: Consumer) -> None:
         get, bind, names, stores, temporaries = consumer.variables
 
         def body(item: Any) -> None:
             [(test, value)] = choose([item])
-            if_(test(), lambda: consumer.take(value()), None, get, bind, names, temporaries)
+            if_(test(), lambda: take(value()), None, get, bind, names, temporaries)
+
+        def take(value: Any) -> None:
+            if is_nested:
+                value.push(consumer)
+            else:
+                consumer.take(value)
 
         for_(iterable, body, consumer.go_on, get, bind, names, stores, temporaries)
 
@@ -146,6 +154,17 @@ def over(iterable: Any, make: Callable[[Any], Any], is_lazy: bool = False) -> An
 
     mapped = generated(lambda: make(iterable), push, push)
     return mapped if is_lazy else listed(mapped)
+
+
+def listed_items(iterable: Any, make: Callable[[Any], Any], choose: Callable[[Any], Generated]) -> Any:
+    """A list comprehension as a function of what it goes through first: in Python's way, if it knows what counts and
+    how many items there are, otherwise as a loop that fills a list."""
+    if is_generated(iterable) or running.state.capture is None:
+        return over(iterable, make)
+    if hasattr(iterable.__class__, "__next__"):
+        iterable = list(iterate(iterable))
+    found, refusal = undone_if_refused(lambda: over(iterable, make), (DataChoose,))
+    return found if refusal is None else listed(choose(iterable))
 
 
 def is_generated(x: Any) -> bool:
@@ -177,9 +196,9 @@ PUSHED.append(_push_to_loop)
 FILTERING: dict[Any, Callable] = {
     filter: iterators.filtered, itertools.filterfalse: iterators.filtered_out,
     itertools.takewhile: iterators.while_true, itertools.dropwhile: iterators.once_false,
-    itertools.compress: iterators.selected,
+    itertools.compress: iterators.selected, itertools.count: iterators.counting,
 }  # fmt: skip
-"""Iterators that decide by what items are."""
+"""Iterators that decide by what items are, or that end only where the loop around them says so."""
 PASSING_ON: dict[Any, tuple[int, Callable]] = {
     enumerate: (0, iterators.numbered), map: (1, iterators.mapped), itertools.accumulate: (0, iterators.accumulated),
     itertools.islice: (0, iterators.counted),

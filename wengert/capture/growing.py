@@ -134,22 +134,12 @@ def run(grows: Grows, count: int, body: Callable, get: Callable, stage: Callable
         raise grows
     if n == 0:
         raise FirstDiffers(str(grows))
-    samples = [flatten(x) for x in [*thing, *grows.after[n:]]]
-    if any(s != samples[0][1] for _, s in samples) or not all(is_number(x) for leaves, _ in samples for x in leaves):
-        raise grows
     total = n + step * count
-    if total * max(len(samples[0][0]), 1) > _MOST:
+    found = _kind_of_items([*thing, *grows.after[n:]], total)
+    if found is None:
         raise grows
-    types = []
-    for column in zip(*[leaves for leaves, _ in samples], strict=True):
-        known = type_of_value(column[0])
-        for x in column[1:]:
-            known = widened(known, type_of_value(x), "an item of a list")
-        if not known.is_static:
-            raise grows
-        types.append(known)
     old = list(thing)
-    earlier = Earlier(samples[0][1], types, total)
+    earlier = Earlier(*found, total)
     for k, x in enumerate(old):
         earlier.put(k, x)
     about_to_change(thing)
@@ -190,6 +180,25 @@ def run(grows: Grows, count: int, body: Callable, get: Callable, stage: Callable
                 capture.links.add(value, rows, None, capture)
     if current.session is not None and earlier.structure is LEAF:
         current.session.grown[id(thing)] = (thing, tuple(thing), earlier.rows[0])
+
+
+def _kind_of_items(items: list[Any], total: int) -> tuple[Any, list[Type]] | None:
+    """The structure of items, and the types of their leaves; `None` if they are not of one kind, or too many."""
+    samples = [flatten(x) for x in items]
+    structure = samples[0][1]
+    if any(s != structure for _, s in samples) or not all(is_number(x) for leaves, _ in samples for x in leaves):
+        return None
+    if total * max(len(samples[0][0]), 1) > _MOST:
+        return None
+    types = []
+    for column in zip(*[leaves for leaves, _ in samples], strict=True):
+        known = type_of_value(column[0])
+        for x in column[1:]:
+            known = widened(known, type_of_value(x), "an item of a list")
+        if not known.is_static:
+            return None
+        types.append(known)
+    return structure, types
 
 
 def as_array(things: Any) -> Any:

@@ -30,6 +30,13 @@ Path = Callable[[], Any]
 PLAIN_NUMBERS = frozenset((int, float, complex, bool, str, bytes, type(None), np.float64, np.int64))
 
 
+def is_number(x: Any) -> bool:
+    """Whether something is a number that may count something, and is no longer than a program's."""
+    if x.__class__ is int:
+        return -(1 << 63) <= x < 1 << 63
+    return x.__class__ in (float, complex) or (isinstance(x, np.number) and x.dtype.kind in "iufc")
+
+
 def itself(thing: Any) -> Any:
     """The path to what is always at hand."""
     return thing
@@ -56,10 +63,7 @@ class Guard(NamedTuple):
     value: Any
 
     def holds(self) -> bool:
-        try:
-            now = self.path()
-        except Exception:
-            return False
+        now = self.path()
         return now is self.value or (now.__class__ is self.value.__class__ and same(now, self.value))
 
 
@@ -88,10 +92,7 @@ class NumbersGuard(NamedTuple):
     """The container, if it cannot change."""
 
     def holds(self) -> bool:
-        try:
-            now: Any = self.path()
-        except Exception:
-            return False
+        now: Any = self.path()
         if now is self.itself and now is not None:
             return True
         if now.__class__ is not self.kind or len(now) != len(self.values):
@@ -114,10 +115,7 @@ class ArrayGuard(NamedTuple):
     value: np.ndarray
 
     def holds(self) -> bool:
-        try:
-            now = self.path()
-        except Exception:
-            return False
+        now = self.path()
         value = self.value
         return (
             isinstance(now, np.ndarray)
@@ -137,10 +135,7 @@ class IdentityGuard(NamedTuple):
     value: Any
 
     def holds(self) -> bool:
-        try:
-            now = self.path()
-        except Exception:
-            return False
+        now = self.path()
         value = self.value
         if now is value:
             return True
@@ -163,10 +158,7 @@ class FunctionGuard(NamedTuple):
     code: CodeType
 
     def holds(self) -> bool:
-        try:
-            now = self.path()
-        except Exception:
-            return False
+        now = self.path()
         value = self.value
         if now is value:
             return now.__code__ is self.code
@@ -180,7 +172,7 @@ class FunctionGuard(NamedTuple):
 
 
 _LISTS = (list, tuple, deque, UserList)
-_DICTS = (dict, UserDict, ChainMap, MappingProxyType)
+_DICTS = (dict, UserDict, ChainMap, MappingProxyType, type(os.environ))
 _SETS = (set, frozenset)
 _BYTES = (bytearray, memoryview, array.array)
 
@@ -224,10 +216,7 @@ class ContentsGuard(NamedTuple):
         return cls(path, _contents(value, held, set()), held)
 
     def holds(self) -> bool:
-        try:
-            return _contents(self.path(), [], set()) == self.contents
-        except Exception:
-            return False
+        return _contents(self.path(), [], set()) == self.contents
 
 
 def _contents(x: Any, held: list[Any], around: set[int]) -> Any:

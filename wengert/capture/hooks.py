@@ -33,7 +33,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
-from wengert.box.writing import about_to_write, settled
+from wengert.box.writing import about_to_write, settled_index
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
@@ -41,6 +41,7 @@ from wengert.capture.followed import folds
 from wengert.capture.followed.elements import each
 from wengert.capture.held_arrays import takes_held, with_held
 from wengert.capture.instrument import (
+    DECORATED,
     EAGER,
     STAGED,
     TWIN,
@@ -49,7 +50,7 @@ from wengert.capture.instrument import (
     is_user_file,
     is_user_function,
     set_hooks,
-    written_positions,
+    written_arguments,
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
@@ -63,36 +64,40 @@ from wengert.capture.ownership import (
     owned_if_alone,
     owning_items,
     promoted,
+    refuse_fields,
 )
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of
+from wengert.capture.read_texts import in_percent, read_text
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of, replaces
 from wengert.capture.rewrite import (
     ANYTHING,
     AUGMENT,
     AUGMENT_ATTRIBUTE,
     AUGMENT_ITEM,
     CALL,
+    CLASS_OF,
     CONSTANTS,
     FORMAT,
     OPERATE,
     OWN,
     READ,
+    READ_TEXT,
     REFUSED,
     SLICE,
     STORE,
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
 )
-from wengert.errors import REFUSALS, ConcretizationError, WengertError, refusals
+from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_our_class, refusals
 from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
-from wengert.packages import is_ours, is_standard
+from wengert.packages import is_followed, is_ours, is_standard
 from wengert.running import running
 from wengert.types import own_dict
 
 _operates_for_user = True
 
-__all__ = ["instrument", "resolve", "written_positions"]
+__all__ = ["instrument", "resolve", "written_arguments"]
 
 _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 """What `@contextmanager` makes of every function: it calls the user's generator function."""
@@ -168,6 +173,8 @@ def _for_function(f: Any) -> Any:
         return REPLACEMENTS.get(f) or instrument(f)
     if f.__code__ is _CONTEXT_MANAGER:
         return contextlib.contextmanager(instrument(f.__wrapped__))
+    if f.__code__ in DECORATED and is_user_function(f):
+        return instrument(f)
     if f.__closure__ and is_standard(f.__code__.co_filename):
         return _decorated(f)
     found = replacement_of(f)
@@ -206,6 +213,8 @@ def _for_method(f: Any) -> Any:
     if is_user_function(f):
         meet_value(f.__self__)
         return instrument(f)
+    if isinstance(f.__self__, Traced) and f.__name__ == "__array__":  # which NumPy may not ask for, but a program may
+        return functools.partial(_called_for(np.array), f.__self__, copy=None)
     if f.__func__.__class__ is _CACHED:
         return functools.partial(_uncached(f.__func__), f.__self__)
     found = None if isinstance(f.__self__, Traced) or f.__self__.__class__.__hash__ is None else replacement_of(f)
@@ -247,16 +256,28 @@ def _of_numba(f: Any, python: Any) -> Any:
     return called
 
 
+def _under_errstate(f: FunctionType) -> Any:
+    """A function under `@np.errstate(…)`, as if that were a `with` statement in it."""
+    state = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))["self"].cell_contents
+    settings = {name: getattr(state, f"_{name}", None) for name in ("all", "divide", "over", "under", "invalid")}
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with _called_for(np.errstate)(**settings):
+            return _called_for(f.__wrapped__)(*args, **kwargs)  # type: ignore[attr-defined]
+
+    return called
+
+
 def _decorated(f: FunctionType) -> Any:
     """A function that a decorator of Python's (of functools, of contextlib) has made of one of the user's."""
     if hasattr(f, "registry") and hasattr(f, "dispatch"):  # functools.singledispatch
-        return lambda *args, **kwargs: call(f.dispatch(_kind(args[0])))(*args, **kwargs)
+        return lambda *args, **kwargs: call(f.dispatch(kind_of(args[0])))(*args, **kwargs)
     cells = f.__closure__ or ()
     contents = {name: cell.cell_contents for name, cell in zip(f.__code__.co_freevars, cells, strict=True)}
     of_method = contents.get("self")
     if isinstance(of_method, functools.singledispatchmethod):
         return lambda *args, **kwargs: call(
-            of_method.dispatcher.dispatch(_kind(args[0])).__get__(contents["obj"], contents["cls"])
+            of_method.dispatcher.dispatch(kind_of(args[0])).__get__(contents["obj"], contents["cls"])
         )(*args, **kwargs)
     if not any(is_user_function(content) for content in contents.values()):
         if PENDING:
@@ -268,7 +289,12 @@ def _decorated(f: FunctionType) -> Any:
     return twin
 
 
-def _kind(x: Any) -> type:
+DECORATED[np.errstate()(len).__code__] = _under_errstate
+DECORATED[contextlib.ContextDecorator()(len).__code__] = _decorated
+
+
+def kind_of(x: Any) -> type:
+    """`x.__class__`."""
     return class_of(x) if isinstance(x, Box) else x.__class__
 
 
@@ -515,14 +541,6 @@ def _writing_first(f: Any) -> Any:
     return called
 
 
-def _replaces(original: Any) -> Any:
-    def register(replacement: Any) -> Any:
-        REPLACEMENTS[original] = replacement
-        return replacement
-
-    return register
-
-
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
     REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
 for _function in FOLLOW_ARGUMENTS:
@@ -551,7 +569,7 @@ def read(container: Any, key: Any) -> Any:
     if container.__class__ is np.ndarray and (isinstance(key, Traced) or key.__class__ is tuple):
         for item in key if key.__class__ is tuple else (key,):
             if isinstance(item, Traced):
-                pattern, arrays = split_index(_settled(key))
+                pattern, arrays = split_index(settled_index(key))
                 return index(container, *arrays, pattern=pattern)
     elif container.__class__ in SUBSCRIPTED:
         return subscripted(container, key)
@@ -575,10 +593,6 @@ def _any_traced(items: Any) -> bool:
     return any(isinstance(x, Traced) or (isinstance(x, _LISTS) and _any_traced(x)) for x in items)
 
 
-def _settled(key: Any) -> Any:
-    return tuple([settled(item) for item in key]) if key.__class__ is tuple else settled(key)
-
-
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
     kind = container.__class__
@@ -592,6 +606,8 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     elif v.__class__ is np.ndarray and kind in _HOLDERS:
         held = getrefcount(v)
         v = owned_if_alone(v, held)
+    elif kind is np.void and holds_traced(v):
+        refuse_fields(container)
     container[key] = v
     return container
 
@@ -669,10 +685,10 @@ def shown_in(text: str, values: Any) -> str:
 
 def _shown(values: Iterable[Any], write: Callable[..., str]) -> str:
     values = list(values)
-    shown = [v._shown() if isinstance(v, Box) else v for v in values]
+    shown = [v._shown(is_part=True) if isinstance(v, Box) else v for v in values]
     batched = [isinstance(v, Traced) and np.ndim(p) > len(v.shape) for v, p in zip(values, shown, strict=True)]  # type: ignore[attr-defined]
     if not any(batched):
-        return write(*shown)
+        return write(*[in_percent(p) if isinstance(v, Box) else p for v, p in zip(values, shown, strict=True)])
     n = min(len(p) for p, is_batched in zip(shown, batched, strict=True) if is_batched)
     texts = [write(*[p[k] if b else p for p, b in zip(shown, batched, strict=True)]) for k in range(min(n, 3))]
     return f"[{', '.join(texts)}{', …' if n > 3 else ''}]"
@@ -686,10 +702,28 @@ def refused(named: Any) -> Any:
         return REFUSALS
     while any(isinstance(c, tuple) for c in classes):
         classes = [inner for c in classes for inner in (c if isinstance(c, tuple) else (c,))]
-    return () if any(isinstance(c, type) and issubclass(c, WengertError) for c in classes) else REFUSALS
+    if any(isinstance(c, type) and issubclass(c, WengertError) for c in classes):
+        return ()
+    return BaseException if _stands_for_refusal(sys.exc_info()[1]) else REFUSALS
 
 
-@_replaces(contextlib.suppress)
+def _stands_for_refusal(error: BaseException | None) -> bool:
+    """Whether code of others raised an error because a traced value is no number, or in place of ours that said so."""
+    if error is None or isinstance(error, REFUSALS):
+        return False
+    if names_our_class(error):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or running.state.cut_at == (trace.tb_frame.f_code, trace.tb_lasti):
+        return trace is not None
+    frame = trace.tb_frame  # of code that is left alone, which looked at the class of what it was given?
+    is_left_alone = not (is_followed(frame.f_code.co_filename) or is_ours(frame.f_code.co_filename))
+    return error.__class__ is TypeError and is_left_alone and any(isinstance(v, Box) for v in frame.f_locals.values())
+
+
+@replaces(contextlib.suppress)
 class _Suppress(contextlib.suppress):
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         if isinstance(error, refused(lambda: self._exceptions)):  # type: ignore[attr-defined]
@@ -714,6 +748,8 @@ set_hooks(
         SLICE: slice,
         FORMAT: shown_in,
         OPERATE: operate,
+        CLASS_OF: kind_of,
+        READ_TEXT: read_text,
         MATCHED: matched_eagerly,
     }
 )

@@ -21,7 +21,7 @@ import functools
 import re
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -42,13 +42,15 @@ from wengert.capture.of_code import OfCode
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
 from wengert.capture.sourceless import twin_without_source
 from wengert.capture.syntax import OURS, at, copied
-from wengert.capture.written import Write, may_write, writes_of
+from wengert.capture.written import Write, may_write, parameter_at, parameter_named, writes_of
 from wengert.packages import is_followed
 from wengert.running import running
+from wengert.types import wrapped_in
 
 TWIN, STAGED_TWIN, LOOPED_TWIN = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_twin_looped__"
 _WRITES = "__wengert_writes__"
-_POSITIONS = "__wengert_written_positions__"
+_WRITTEN = "__wengert_written__"
+_NOTHING = (None, None)
 _TWIN_OF = "__wengert_twin_of__"
 """The function that a twin was made of: what is compiled inside a function that is differentiated is that."""
 
@@ -117,26 +119,9 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
         state = running.state
         of = STAGED if state.capture is not None else EAGER if state.budget is None else LOOPED
     if kind is FunctionType:
-        if of is not EAGER and _TWIN_OF in f.__dict__:
-            original, code = f.__dict__[_TWIN_OF]
-            f = (code is f.__code__ and original()) or f  # (wrappers get the attributes of what they wrap)
-        if of is STAGED:
-            of.entered(f)
-        if f.__code__ in of.finished:
-            return f
-        twin = f.__dict__.get(of.attribute)
-        if twin is not None and twin[0] is f.__code__:
-            if twin[1].__defaults__ is not f.__defaults__ or twin[1].__kwdefaults__ is not f.__kwdefaults__:
-                twin[1].__defaults__, twin[1].__kwdefaults__ = f.__defaults__, f.__kwdefaults__
-            return twin[1]
-        return _twin_of_function(f, of)
+        return _instrumented_function(f, of)
     if kind is MethodType:
-        if is_of_scipy_stats(f):
-            return stand_in(f)
-        if of is STAGED:
-            of.entered(f)
-        function = instrument(f.__func__, of)
-        return f if function is f.__func__ else MethodType(function, f.__self__)
+        return stand_in(f) if is_of_scipy_stats(f) else _instrumented_method(f.__func__, f, of)
     if kind is functools.partial:
         function = instrument(f.func, of)
         args = tuple([instrument(a, of) if is_user_function(a) else a for a in f.args])
@@ -156,11 +141,39 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
         return stand_in(f)
     method = followed(kind.__dict__.get("__call__") or getattr(kind, "__call__", None))  # noqa: B004
     if method.__class__ is FunctionType and is_user_code(method.__code__):
-        if of is STAGED:
-            of.entered(MethodType(method, f))
-        function = instrument(method, of)
-        return f if function is method else MethodType(function, f)
+        return _instrumented_method(method, f, of)
     return f
+
+
+def _instrumented_function(f: Any, of: TwinKind) -> Any:
+    if of is not EAGER and _TWIN_OF in f.__dict__:
+        original, code = f.__dict__[_TWIN_OF]
+        f = (code is f.__code__ and original()) or f  # (wrappers get the attributes of what they wrap)
+    if of is STAGED:
+        of.entered(f)
+    if f.__code__ in of.finished:
+        return f
+    if f.__code__ in DECORATED:
+        return DECORATED[f.__code__](f) if is_user_function(f) else f
+    twin = f.__dict__.get(of.attribute)
+    if twin is not None and twin[0] is f.__code__:
+        if twin[1].__defaults__ is not f.__defaults__ or twin[1].__kwdefaults__ is not f.__kwdefaults__:
+            twin[1].__defaults__, twin[1].__kwdefaults__ = f.__defaults__, f.__kwdefaults__
+        return twin[1]
+    return _twin_of_function(f, of)
+
+
+def _instrumented_method(function: Any, f: Any, of: TwinKind) -> Any:
+    """The twin of a method, or of an object that is called; `function` is what it calls."""
+    owner = f.__self__ if f.__class__ is MethodType else f
+    if of is STAGED:
+        of.entered(f if f.__class__ is MethodType else MethodType(function, owner))
+    twin = instrument(function, of)
+    return f if twin is function else MethodType(twin, owner)
+
+
+DECORATED: dict[CodeType, Callable[[FunctionType], Any]] = {}
+"""Code that decorators of libraries put around functions -> what makes a twin of one that is around the user's."""
 
 
 def is_user_function(f: Any) -> bool:
@@ -169,6 +182,8 @@ def is_user_function(f: Any) -> bool:
         f = f.func
     if f.__class__ is MethodType:
         f = f.__func__
+    while f.__class__ is FunctionType and f.__code__ in DECORATED:
+        f = f.__wrapped__  # type: ignore[attr-defined]
     return f.__class__ is FunctionType and is_user_code(f.__code__)
 
 
@@ -198,8 +213,9 @@ def is_user_code(code: CodeType) -> bool:
     return is_followed(code.co_filename)
 
 
-def written_positions(f: Any) -> frozenset[int]:
-    """The positional parameters that a function may write to, as its caller counts them."""
+def written_arguments(f: Any, count: int, names: Collection[str]) -> tuple[tuple[int, ...], list[str]]:
+    """Of so many positional arguments the positions, and of keyword arguments the names, of those that a function may
+    write to."""
     before = 0
     while f.__class__ is not FunctionType or not is_user_code(f.__code__):
         if f.__class__ is functools.partial:
@@ -209,25 +225,39 @@ def written_positions(f: Any) -> frozenset[int]:
             before += 1
             f = f.__func__
         else:  # compiled, batched, … : what it stands for
-            inner = getattr(f, "__wrapped__", None)
+            inner = wrapped_in(f)
             if inner is None or inner is f:
-                return frozenset()
+                return (), []
             f = inner
-    positions = f.__dict__.get(_POSITIONS)
+    code, known = f.__dict__.get(_WRITTEN, (None, None))
+    if code is not f.__code__:  # `functools.wraps` copies what is noted of another function
+        known = {}
+        f.__dict__[_WRITTEN] = f.__code__, known
+    positions = known.get((before, count))
     if positions is None:
-        code = f.__code__
-        positions = f.__dict__[_POSITIONS] = frozenset(
-            k for k, name in enumerate(code.co_varnames[: code.co_argcount]) if may_write(f, name, _noted_of)
-        )
-    return positions if not before else frozenset(k - before for k in positions if k >= before)
+        found = [k for k in range(count) if _is_written(f, known, parameter_at(f, before + k))]
+        positions = known[before, count] = tuple(found)
+    return positions, [name for name in names if _is_written(f, known, parameter_named(f, name))] if names else []
+
+
+def _is_written(f: FunctionType, known: dict[Any, Any], parameter: str | None) -> bool:
+    if parameter is None:
+        return False
+    found = known.get(parameter)
+    if found is None:
+        found = known[parameter] = may_write(f, parameter, _noted_of)
+    return found
 
 
 def _noted_of(f: FunctionType) -> frozenset[Write] | None:
     """What is noted of the writes of a function; nothing if it is of a library, None if its source cannot be had."""
     if not is_user_code(f.__code__):
         return frozenset()
-    twin = f if _WRITES in f.__dict__ else instrument(f)
-    return twin.__dict__.get(_WRITES) if isinstance(twin, FunctionType) else None
+    twin = f if f.__dict__.get(_WRITES, _NOTHING)[0] is f.__code__ else instrument(f)
+    if not isinstance(twin, FunctionType):
+        return None
+    code, writes = twin.__dict__.get(_WRITES, _NOTHING)
+    return writes if code is twin.__code__ else None
 
 
 def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
@@ -247,9 +277,9 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
         twin.__dict__.update(
-            {k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, LOOPED_TWIN, _POSITIONS)}
+            {k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, LOOPED_TWIN, _WRITTEN)}
         )
-        twin.__dict__[_WRITES] = writes
+        twin.__dict__[_WRITES] = new_code, writes
         twin.__dict__[_TWIN_OF] = _Original(f), new_code
     if twin is not f:
         f.__dict__[of.attribute] = (code, twin)
@@ -408,3 +438,4 @@ def _operates(instance: Any) -> None:
 
 Follow.allocated, Follow.operates = staticmethod(_allocated), staticmethod(_operates)
 Follow.is_user_code, Follow.instrument = staticmethod(is_user_code), staticmethod(instrument)
+Follow.is_user_function = staticmethod(is_user_function)

@@ -77,6 +77,10 @@ def item_at(items: Items, key: Any) -> Any:
     return items.item(key)
 
 
+class DataChoose(StagingError):
+    """Data decide which items of a comprehension count, or how many it goes through."""
+
+
 class UsedAsWhole(BranchesDiffer):
     """Something is done to a list that only the program knows the length of; where a branch decides that, the program
     may be for one of the branches (`assuming.py`)."""

@@ -19,6 +19,7 @@ from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
 from wengert.capture.managers import swallowed
 from wengert.capture.matching import MATCHED
+from wengert.capture.read_texts import read_text
 from wengert.capture.repeating import RepeatingLoop, call_within
 from wengert.capture.undefined import UNDEFINED, defined
 from wengert.control.budget import account
@@ -361,6 +362,8 @@ LOOPED.set_hooks(
         rewrite.SLICE: slice,
         rewrite.FORMAT: hooks.shown_in,
         rewrite.OPERATE: hooks.operate,
+        rewrite.CLASS_OF: hooks.kind_of,
+        rewrite.READ_TEXT: read_text,
         MATCHED: hooks.matched_eagerly,
         lowered.IF: _if,
         lowered.FOR: for_,
@@ -386,7 +389,8 @@ LOOPED.set_hooks(
         lowered.OVER_ITEMS: lambda iterable, make, is_lazy=False: make(iterable),
         lowered.GENERATED: lambda native, pushed, stopped: native(),
         lowered.EXTENDED: lambda consumer, *of_suite: of_suite,
-        lowered.CHOSEN_OF: lambda iterable, native, choose: native(iterable),
+        lowered.CHOSEN_OF: lambda iterable, native, choose, is_nested=False: native(iterable),
+        lowered.LISTED: lambda iterable, make, choose: make(iterable),
         lowered.HELD: lambda iterable: iterable,
         lowered.RECURSES: lambda callees: False,
         lowered.TEST: lambda test: test,

@@ -74,6 +74,7 @@ from wengert.capture.lowered import (
     UNDEFINED_NAME,
     WHILE,
 )
+from wengert.capture.named_apart import name_apart
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.only_read import only_read, unpacked_names
 from wengert.capture.recursion import asked_first, callees_of, machine_of
@@ -157,7 +158,9 @@ class _Lowering(Expressions):
         callees = callees_of(node)
         self.only_read = only_read(node)
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = with_conditions_apart(node.body[len(docstring) :])
+        body = node.body[len(docstring) :]
+        name_apart(body, self.scope.as_global | self.scope.as_nonlocal)
+        body = with_conditions_apart(body)
         body = without_jumps(with_raises_as_jumps(body) or [at(ast.Pass(), node.body[0])])
         mark_live(body)
         self.loaded = Counter(n.id for n in own_nodes(body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
@@ -397,9 +400,21 @@ class _Lowering(Expressions):
         if names is not None and not isinstance(node.value, ast.Constant):
             if not isinstance(node.value, ast.Name) or node.value.id == _NEXT:
                 node.value = at(hook(NAMED, names, node.value), node.value)
+        sure = self._made_sure(parts, node)
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
-        return node
+        return [*sure, node] if sure else node
+
+    def _made_sure(self, targets: Sequence[ast.expr], node: ast.stmt) -> list[ast.stmt]:
+        """Statements that demand a value of variables of the function's own that are written to, where one may have
+        none: `y[k] = v` binds y again."""
+        sure = []
+        for target in targets:
+            if isinstance(target, ast.Subscript) and self._is_own(target.value):
+                loaded = self.visit(at(load(target.value.id), target))  # type: ignore[attr-defined]
+                if isinstance(loaded, ast.Call):
+                    sure.append(at(assign(target.value.id, loaded), node))  # type: ignore[attr-defined]
+        return sure
 
     def _taken_apart(self, node: ast.Assign) -> ast.expr:
         """What `a, b = value` goes through."""
@@ -435,6 +450,7 @@ class _Lowering(Expressions):
 
     def visit_AugAssign(self, node: Any) -> ast.AST | list[ast.stmt]:
         target = node.target
+        sure = self._made_sure([target], node)
         if isinstance(target, ast.Subscript):
             if not self._is_own(target.value):
                 target.value = self.visit(target.value)
@@ -446,7 +462,7 @@ class _Lowering(Expressions):
             loaded = self.visit(at(load(target.id), target))
             if isinstance(loaded, ast.Call):  # the variable is of a module, or may have no value
                 return [at(assign(target.id, loaded), node), node]
-        return node
+        return [*sure, node] if sure else node
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         out: list[ast.stmt] = []

@@ -2,63 +2,16 @@
 
 from __future__ import annotations
 
+_NAMES = """
+    if for while and or not ifexp chain load attr assert raise iterate test undefined defined made named given
+    set_attribute delete_attribute delete_item trying raised_here caught catches error_of own_errors base text is
+    subject attempted failed passed default builtin rebinds chosen filtered equal ordered over_items swallowed
+    managed generated extended chosen_of held listed recurses recursed default_of
+"""
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
     OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS, CHOSEN, FILTERED,
-    EQUAL, ORDERED, OVER_ITEMS, SWALLOWED, MANAGED, GENERATED, EXTENDED, CHOSEN_OF, HELD,
+    EQUAL, ORDERED, OVER_ITEMS, SWALLOWED, MANAGED, GENERATED, EXTENDED, CHOSEN_OF, HELD, LISTED,
     RECURSES, RECURSED, DEFAULT_OF,
-) = LOWERED_HOOKS = (
-    "_wengert_if",
-    "_wengert_for",
-    "_wengert_while",
-    "_wengert_and",
-    "_wengert_or",
-    "_wengert_not",
-    "_wengert_ifexp",
-    "_wengert_chain",
-    "_wengert_load",
-    "_wengert_attr",
-    "_wengert_assert",
-    "_wengert_raise",
-    "_wengert_iterate",
-    "_wengert_test",
-    "_wengert_undefined",
-    "_wengert_defined",
-    "_wengert_made",
-    "_wengert_named",
-    "_wengert_given",
-    "_wengert_set_attribute",
-    "_wengert_delete_attribute",
-    "_wengert_delete_item",
-    "_wengert_trying",
-    "_wengert_raised_here",
-    "_wengert_caught",
-    "_wengert_catches",
-    "_wengert_error_of",
-    "_wengert_own_errors",
-    "_wengert_base",
-    "_wengert_text",
-    "_wengert_is",
-    "_wengert_subject",
-    "_wengert_attempted",
-    "_wengert_failed",
-    "_wengert_passed",
-    "_wengert_default",
-    "_wengert_builtin",
-    "_wengert_rebinds",
-    "_wengert_chosen",
-    "_wengert_filtered",
-    "_wengert_equal",
-    "_wengert_ordered",
-    "_wengert_over_items",
-    "_wengert_swallowed",
-    "_wengert_managed",
-    "_wengert_generated",
-    "_wengert_extended",
-    "_wengert_chosen_of",
-    "_wengert_held",
-    "_wengert_recurses",
-    "_wengert_recursed",
-    "_wengert_default_of",
-)  # fmt: skip
+) = LOWERED_HOOKS = tuple([f"_wengert_{name}" for name in _NAMES.split()])  # fmt: skip

@@ -27,6 +27,7 @@ from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, codes_of, one_of, united
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current
+from wengert.capture.texts import Piece, TracedText, pieces_of
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import BranchesDiffer, described, equal, is_number
 from wengert.ir.build import Capture
@@ -86,6 +87,8 @@ class Merger:
             return Merged(lambda results: results[k])
         if a is UNDEFINED or b is UNDEFINED:
             return self._of_one(b if a is UNDEFINED else a, b is UNDEFINED, name)
+        if TracedText in (a.__class__, b.__class__) and isinstance(a, str) and isinstance(b, str):
+            return self._text(a, b, name)
         if OneOf in (a.__class__, b.__class__):
             return self._one_of(a, b, name)
         if _may_be_none(a, b):
@@ -112,6 +115,18 @@ class Merger:
         return Merged(lambda results: one_of(
             finished(which, results), codes, {code: finished(value, results) for code, value in values.items()}
         ))  # fmt: skip
+
+    def _text(self, a: str, b: str, name: str) -> Any:
+        """The merge of texts with values that are known later: which of them it is, and the values of both."""
+        texts = [TracedText(pieces_of(x)) for x in (a, b)]
+        first, second = [text.symbols for text in texts]
+        parts = [self._output(0, 1, name)]
+        parts += [self._output(x, UNDEFINED, name) for x in first] + [self._output(UNDEFINED, x, name) for x in second]
+
+        def write(which: Any, *values: Any) -> str:
+            return texts[1].filled(values[len(first) :]) if which else texts[0].filled(values[: len(first)])
+
+        return Merged(lambda results: TracedText([Piece(write, tuple([results[k] for k in parts]))]))
 
     def _parts_of(self, x: Any, which: int) -> dict[Any, Any] | None:
         """The parts of a container or instance at the end of a branch."""

@@ -5,6 +5,7 @@ As keys of a dict they would be compared, which takes long, and kept alive: with
 
 from __future__ import annotations
 
+import dis
 import functools
 import weakref
 from collections.abc import Callable
@@ -42,3 +43,13 @@ def found_once(function: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
         return known.get(code) if code in known else known.put(code, function(code))
 
     return asked
+
+
+@found_once
+def names_in(code: CodeType) -> set[str]:
+    """The names that a function looks for in its module."""
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= names_in(constant)
+    return names

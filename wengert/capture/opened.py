@@ -72,7 +72,7 @@ class Opened:
 
 class ListPool:
     """Lists of as many items of one kind, which may be read and written at places that only the program knows: the
-    items of all of them are in arrays, with a row for each list (`pooled.py`)."""
+    items of all of them are in arrays, with a row for each list (`opening.py`)."""
 
     __slots__ = ("arrays", "before", "escapes", "home", "is_written", "kind", "length", "lists")
 

@@ -14,6 +14,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,17 @@ from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
 from wengert.capture import hooks
-from wengert.capture.containers import about_to_change, flatten, note_created, unflatten
+from wengert.capture.containers import LEAF, about_to_change, flatten, note_created, unflatten
+from wengert.capture.deciding import condition
 from wengert.capture.exceptions import demand
-from wengert.capture.followed import heaps, searches
+from wengert.capture.followed import extremes, heaps, searches
 from wengert.capture.instrument import staged
+from wengert.capture.one_of import MOST, code_of, demand_known_things, is_constant, one_of
 from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
-from wengert.capture.stage import ifexp
+from wengert.capture.opening import whole
+from wengert.capture.session import is_object
+from wengert.capture.stage import equality, ifexp, ordered
 from wengert.capture.values import (
     as_number,
     equal,
@@ -93,7 +98,7 @@ def number_in(items: list | tuple, value: Any, /) -> Any:
 
 def _equalities(items: list | tuple, value: Any) -> list[Any] | None:
     """Whether each item equals a value, where that is known only when the program runs; otherwise `None`."""
-    same = [True if item is value else item == value for item in items]
+    same = [True if item is value else equality(item, value, True) for item in items]
     if not any(map(is_symbolic, same)):
         return None
     if any(shape_of(x) for x in same):
@@ -106,7 +111,7 @@ def _in_order(items: list, key: Any, reverse: Any, name: str) -> list:
 
 
 def _by_keys(items: list, keys: list, reverse: Any, name: str) -> list:
-    if len(items) < 2 or not holds_symbols(keys):
+    if len(items) < 2 or not _are_compared_by_the_program(keys):
         order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[k] for k in order]
     if all(_begins_with_what_is_known(key) for key in keys):
@@ -129,6 +134,8 @@ def _begins_with_what_is_known(key: Any) -> bool:
 
 def _positions(keys: Sequence[Any], name: str) -> Any:
     """Where the keys stand that come first, second, …, by a stable sort."""
+    if all(_has_an_order_of_its_own(key) for key in keys):
+        return _positions_of_objects(keys, name)
     columns = [list(key) if isinstance(key, (tuple, list)) else [key] for key in keys]
     if len({len(column) for column in columns}) != 1 or not all(_is_real(x) for column in columns for x in column):
         raise StagingError(f"{name} compares {_kinds(keys)}, some of them known only when the compiled program runs",
@@ -144,6 +151,32 @@ def _positions(keys: Sequence[Any], name: str) -> Any:
         before = e.logical_or(e.less(column, row), e.logical_and(e.equal(column, row), before))
     rank = FUNCTIONS[np.sum](before, axis=0)
     return FUNCTIONS[np.argsort](rank, kind="stable")
+
+
+COMPARING = (sorted, min, max)
+"""Functions that look at nothing but the keys."""
+
+
+def _are_compared_by_the_program(keys: Sequence[Any]) -> bool:
+    demand_known_things([key for key in keys if not _has_an_order_of_its_own(key)])
+    return holds_symbols(keys) or (any(map(_has_an_order_of_its_own, keys)) and holds_symbols(flatten(keys)[0]))
+
+
+def _has_an_order_of_its_own(key: Any) -> bool:
+    """Whether it is an object of a class that says which one comes first."""
+    return is_object(key) and FunctionType in (type(key).__lt__.__class__, type(key).__gt__.__class__)
+
+
+def _positions_of_objects(keys: Sequence[Any], name: str) -> Any:
+    """The same for objects, of which `a < b` says which comes first. Those of which neither does keep their order."""
+    n = len(keys)
+    less = [[condition(ordered(a, b, "lt")) if a is not b else False for b in keys] for a in keys]
+    table = FUNCTIONS[np.stack]([array([truth(x) if is_symbolic(x) else bool(x) for x in row]) for row in less])
+    before_it = FUNCTIONS[np.sum](table, axis=0)
+    agrees = e.equal(table, e.less(s.reshape(before_it, shape=(n, 1)), s.reshape(before_it, shape=(1, n))))
+    message = f"{name} compares objects in which < is no order: what Python makes of them depends on how it searches"
+    check(FUNCTIONS[np.all](agrees), "ValueError", message)
+    return FUNCTIONS[np.argsort](before_it, kind="stable")
 
 
 def _refuse_nans(parts: Sequence[Any], name: str) -> None:
@@ -175,6 +208,8 @@ def _gathered(items: list, positions: Any, name: str) -> list:
             columns.append(_gathered_numbers(column, positions))
         elif all(equal(x, column[0]) for x in column[1:]):
             columns.append(list(column))
+        elif all(is_constant(x) for x in column) and len(set(map(code_of, column))) <= MOST:
+            columns.append(_gathered_constants(column, positions))
         else:
             raise StagingError(
                 f"{name} puts items into an order that is known only when the compiled program runs, and they hold "
@@ -183,6 +218,13 @@ def _gathered(items: list, positions: Any, name: str) -> list:
             )  # fmt: skip
     rows = zip(*columns, strict=True) if columns else [()] * len(items)
     return [unflatten(taken[0][1], row, note_created) for row in rows]
+
+
+def _gathered_constants(column: Sequence[Any], positions: Any) -> list:
+    """Texts, functions and the like: each may be any of them."""
+    codes = [code_of(x) for x in column]
+    which = FUNCTIONS[np.take](np.array(codes), positions)
+    return [one_of(which[k], tuple(sorted(set(codes))), {}) for k in range(len(column))]
 
 
 def _gathered_numbers(column: Sequence[Any], positions: Any) -> list:
@@ -205,6 +247,8 @@ def extreme(original: Callable, better: Callable) -> Callable:
     def chosen(*args: Any, key: Any = None, default: Any = _MISSING) -> Any:
         options = {} if default is _MISSING else {"default": default}
         if len(args) == 1 and is_open(args[0]):
+            if key is None and not options and whole(args[0]).kind.structure is not LEAF:
+                return staged(extremes.largest if original is max else extremes.smallest)(args[0])
             find = functools.partial(_place_of_extreme, original=original)
             return extreme_item(args[0], key, tuple(options.values()) or None, find, original.__name__)
         if len(args) == 1 and isinstance(args[0], Box) and is_symbolic(args[0]) and key is None and not options:
@@ -214,7 +258,7 @@ def extreme(original: Callable, better: Callable) -> Callable:
         if not items and len(args) == 1:
             return eager(items, key=key, **options)
         keys = [_called(key)(item) for item in items]
-        if not holds_symbols(keys):
+        if not _are_compared_by_the_program(keys):
             return items[eager(range(len(items)), key=keys.__getitem__)]
         best, least = items[0], keys[0]
         for item, value in zip(items[1:], keys[1:], strict=True):
@@ -244,7 +288,9 @@ def _place_of_extreme(x: Any, original: Callable) -> Any:
 
 
 def _compared(better: Callable, a: Any, b: Any) -> Any:
-    """a < b or a > b, for numbers and tuples of them."""
+    """a < b or a > b, for numbers and tuples of them, and for objects that say so."""
+    if _has_an_order_of_its_own(a):
+        return condition(ordered(a, b, better.__name__))
     if not isinstance(a, (tuple, list)) or not isinstance(b, (tuple, list)) or not holds_symbols([a, b]):
         return better(a, b)
     if not a or not b:

@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import builtins
 import datetime
+import functools
 import io
+import itertools
 import logging
 import os
+import pathlib
 import secrets
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 import warnings
@@ -26,7 +32,9 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.capture.effects import USED_UP_ONCE
 from wengert.capture.files import Refused, reading, reads_by_name
+from wengert.capture.session import current
 from wengert.capture.values import is_symbolic
 from wengert.control.effects import called_back
 from wengert.errors import StagingError
@@ -36,8 +44,11 @@ NUMBER = Found((), np.dtype(np.float64), True)
 INTEGER = Found((), np.dtype(np.int64), True)
 
 
-def _in_order(f: Callable, results: Sequence[Found] = ()) -> Callable:
-    """A function that is called back, whatever its arguments are."""
+def _in_order(f: Callable, results: Sequence[Found] = (), failures: Sequence[str] = ()) -> Callable:
+    """A function that is called back, whatever its arguments are.
+
+    A `try` around what prints, logs or warns is not meant for that: should it raise, the exception is not caught.
+    """
 
     def called(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs))
@@ -49,15 +60,29 @@ def _in_order(f: Callable, results: Sequence[Found] = ()) -> Callable:
             y = f(*a, **kw)
             return y if results else ()
 
-        found = called_back(function, symbols, results)
+        found = called_back(function, symbols, results, failures=failures)
         return found[0] if results else None
 
     return called
 
 
+_TOLD = frozenset(
+    (
+        shutil.rmtree, signal.raise_signal,
+        *[getattr(os, name) for name in (
+            "_exit", "abort", "chdir", "chmod", "kill", "killpg", "link", "makedirs", "mkdir", "putenv", "remove",
+            "rename", "renames", "replace", "rmdir", "symlink", "truncate", "unlink", "unsetenv", "utime",
+        ) if hasattr(os, name)],
+    )
+)  # fmt: skip
+"""What the system is told to do, which may be impossible."""
+_IMPOSSIBLE = (
+    "OSError", "FileExistsError", "FileNotFoundError", "PermissionError", "NotADirectoryError", "IsADirectoryError",
+    "ProcessLookupError",
+)  # fmt: skip
 _WITHOUT_RESULT: tuple[Any, ...] = (
     print, warnings.warn, time.sleep, logging.debug, logging.info, logging.warning, logging.error, logging.critical,
-    logging.exception, logging.log,
+    logging.exception, logging.log, *_TOLD,
 )  # fmt: skip
 CALLED_BACK: dict[Any, Sequence[Found]] = dict.fromkeys(_WITHOUT_RESULT, ())
 for _name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
@@ -66,20 +91,41 @@ for _name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"
             CALLED_BACK[getattr(time, _name + _suffix)] = (_result,)
 """Functions that are called whenever the program comes to them, with the types of their results."""
 
+_OF_PATHS: dict[str, Sequence[Found] | None] = {
+    **dict.fromkeys(("mkdir", "touch", "unlink", "rmdir", "chmod", "lchmod", "symlink_to", "hardlink_to"), ()),
+    **dict.fromkeys(("write_text", "write_bytes"), (INTEGER,)),
+    **dict.fromkeys(("rename", "replace", "copy", "copy_into", "move", "move_into")),
+}
+"""Methods of paths that change files, with the types of their results; nothing for those that give other things."""
 _LOGGING = frozenset(("debug", "info", "warning", "warn", "error", "critical", "exception", "log"))
 
 _REFUSED: set[Any] = {
     builtins.input, builtins.open, io.open, os.urandom, os.system, uuid.uuid1, uuid.uuid4, time.localtime, time.gmtime,
-    time.ctime, time.strftime, subprocess.run, subprocess.Popen, np.load, np.loadtxt, np.genfromtxt, np.fromfile,
+    time.ctime, time.strftime, os.open, os.popen,
+    shutil.copy, shutil.copy2, shutil.copyfile, shutil.copytree, shutil.move,
+    subprocess.run, subprocess.Popen, subprocess.call, subprocess.check_call, subprocess.check_output,
+    subprocess.getoutput, subprocess.getstatusoutput, tempfile.mkstemp, tempfile.mkdtemp, tempfile.NamedTemporaryFile,
+    tempfile.TemporaryFile, tempfile.TemporaryDirectory, np.load, np.loadtxt, np.genfromtxt, np.fromfile,
     np.save, np.savez, np.savetxt, np.memmap, *[getattr(secrets, name) for name in secrets.__all__],
 }  # fmt: skip
+
+
+def next_number(counter: Any) -> Callable | None:
+    """What is called for `next` of an `itertools.count` from outside: it goes on whenever the program comes to it."""
+    session = current.session
+    if counter.__class__ is not itertools.count or session is None or id(counter) not in session.frozen:
+        return None
+    if session.frozen[id(counter)][1] is not USED_UP_ONCE or "." in repr(counter):
+        return None
+    return _in_order(functools.partial(next, counter), (INTEGER,))
 
 
 def _refuse(f: Any) -> StagingError:
     owner = getattr(f, "__self__", None)
     name = getattr(f, "__qualname__", getattr(f, "__name__", repr(f)))
-    module = getattr(f, "__module__", None) or getattr(owner, "__module__", "")
-    shown = name if module in ("builtins", "_io", "io", "") else f"{module}.{name}".replace("numpy.", "np.", 1)
+    module = str(getattr(f, "__module__", None) or getattr(owner, "__module__", ""))
+    module = "os" if module == os.name else module.replace("numpy", "np", 1)
+    shown = name if module in ("builtins", "_io", "io", "") else f"{module}.{name}"
     return StagingError(
         f"{shown} in a compiled function would be called only once, when it is compiled",
         remedy="call it outside and pass what it gives as an argument, or use jit(f, fallback=True)",
@@ -107,6 +153,11 @@ def outside(f: Any) -> Callable | None:
             return _in_order(f)
         if reads := reading(f):
             return _or_refused(f, reads)
+        if isinstance(owner, pathlib.Path) and f.__name__ in _OF_PATHS:
+            results = _OF_PATHS[f.__name__]
+            if results is None:
+                raise _refuse(f)
+            return _in_order(f, results, _IMPOSSIBLE)
         if isinstance(owner, io.IOBase) or owner is sys.stdout or owner is sys.stderr:
             if f.__name__ in ("write", "writelines", "flush"):
                 return _in_order(f)
@@ -123,4 +174,5 @@ def outside(f: Any) -> Callable | None:
         if reads := reading(f):
             return _or_refused(f, reads)
         raise _refuse(f)
-    return _in_order(f, CALLED_BACK[f]) if known else None
+    failures = _IMPOSSIBLE if known and f in _TOLD else ("ValueError",) if f is time.sleep else ()
+    return _in_order(f, CALLED_BACK[f], failures) if known else None

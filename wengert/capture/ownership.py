@@ -155,10 +155,21 @@ def own_attributes(thing: Any) -> Any:
 Follow.own_attributes = staticmethod(own_attributes)
 
 
+def refuse_fields(a: Any) -> None:
+    """Refuse to write traced values into structured arrays, and into their records."""
+    if a.dtype.names is not None:
+        raise HoldsNoDerivative(
+            f"a traced value is written into a structured array, with the fields {', '.join(a.dtype.names)}, which "
+            "cannot hold its derivative",
+            remedy="keep one array for each field, in a dict, {'x': np.zeros(n), 'v': np.zeros(n)}, or in a dataclass",
+        )
+
+
 def promoted(a: np.ndarray, alone: bool) -> Any:
     """A cell in place of a plain array into which a traced value is to be written, if no others hold it."""
     if a.dtype.kind == "O":
         return a  # it holds what it is given
+    refuse_fields(a)
     if a.dtype.kind not in "fc":
         raise HoldsNoDerivative(
             f"a traced value is written into an array of type {a.dtype}, which cannot hold its derivative",

@@ -49,17 +49,33 @@ def is_place(key: Any) -> bool:
 
 def read(things: list | tuple, key: Any) -> Any:
     """`things[key]` where all items are tuples of numbers; `None` if they are not, or not of one kind."""
-    if not things or not all(isinstance(one, tuple) for one in things) or _holds_more_than_numbers(things):
+    opened = _of_one_kind(things) if things and all(isinstance(one, tuple) for one in things) else None
+    return None if opened is None else read_item(opened, key)
+
+
+def cut(things: list | tuple, key: slice) -> Any:
+    """`things[first:last]` where all items are numbers, or tuples of numbers of one kind; `None` if they are not.
+
+    It is a list of which only the program knows how many items there are."""
+    are_numbers = all(isinstance(one, tuple) or (is_number(one) and not shape_of(one)) for one in things)
+    opened = _of_one_kind(things) if things and are_numbers else None
+    return None if opened is None else read_item(opened, key)
+
+
+def _of_one_kind(things: list | tuple) -> list | tuple | None:
+    """The same list, with one thing for all of its items; `None` if others may hold them too, or they are different."""
+    if _holds_more_than_numbers(things):
         return None
+    items = list(things)
     if current.session is not None:  # which makes sure that they are still the same
-        things = [current.session.item(things, k, one) for k, one in enumerate(things)]
+        items = [current.session.item(things, k, one) for k, one in enumerate(items)]
     try:
-        kind = kind_of_items(things)
+        kind = kind_of_items(items)
     except ItemsDiffer:
         return None
     if kind.is_mixed or not types_of(kind):
         return None
-    return read_item([as_opened(things, kind)], key)
+    return (list if isinstance(things, list) else tuple)([as_opened(items, kind)])
 
 
 def row_at(things: list | tuple, key: Any) -> Any:

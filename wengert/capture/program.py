@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,19 +24,20 @@ from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
-from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
+from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
 from wengert.capture.kept import Kept
-from wengert.capture.left import IsChanged, Left, left_outside
+from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
 from wengert.capture.one_of import demand_known_things
 from wengert.capture.opening import close_pools, undo_pools
 from wengert.capture.reachable import reached
 from wengert.capture.recursing import endless
-from wengert.capture.returned import Shared, as_returned, found_among
+from wengert.capture.returned import Shared, WithoutAxes, as_returned, found_among, without_axes
 from wengert.capture.returned_lists import with_returned_lists
-from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current, is_number
+from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
+from wengert.control.derived import all_hold
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -48,6 +49,7 @@ from wengert.ir.garbage import set_aside
 from wengert.ir.infer import DependsOnWhichNumber
 from wengert.ir.node import Block, Type, Var
 from wengert.ir.symbol import Sym
+from wengert.modes.cuts import attempted
 from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.types import SCALARS
@@ -93,7 +95,7 @@ class Captured:
         """What the inputs are, in a program for the one call in which the function leaves something outside."""
         self.later: Captured | None = None
         """The program for the calls after that one."""
-        self.left: list[Left | GivenBack] = []
+        self.left: list[Left | LeftWhole | GivenBack] = []
         """Where results belong that the function leaves outside (`left.py`): the second half of the output,
         from a leaf on."""
         self.first_left = 0
@@ -118,8 +120,7 @@ class Captured:
         found = []
         for value, path in zip(values, self.inputs, strict=True):
             if is_number(value):  # an attribute that counts something
-                owner, name = getattr(path, "args")  # noqa: B009
-                found.append(session.attribute(owner, name, value))
+                found.append(session.number_at(path, value))
             else:
                 session.found(value, path)
                 found.append(session.external(value))
@@ -145,7 +146,7 @@ class Captured:
                     return False
         except Exception:
             return False  # it is no longer there
-        return not self._arrays or all(guard.holds() for guard in self._arrays)
+        return not self._arrays or all_hold(self._arrays)
 
     def outside(self) -> tuple | None:
         """The values that `inputs` fetch, or None if the program is not for what is found outside now."""
@@ -185,7 +186,8 @@ class Captured:
     def _leaves(self, leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
         found = []
         for kind, place in self.places:
-            found.append(leaves[place] if kind == "argument" else results[place] if kind == "result" else place)
+            y = leaves[place] if kind == "argument" else results[place] if kind == "result" else place
+            found.append(without_axes(y) if place.__class__ is WithoutAxes else y)
         return found
 
 
@@ -193,23 +195,67 @@ def _is_value(x: Any, pinned: Any) -> bool:
     return np.array_equal(x, pinned) if isinstance(pinned, np.ndarray) else x == pinned
 
 
-def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
-             names: Sequence[str | None] = (), values: Sequence[Any] = (),
-             assumed: dict[str, bool] | None = None) -> Captured:  # fmt: skip
-    """Capture `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs.
+class _Request(NamedTuple):
+    """What is to be captured: `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs.
 
     `values` are those of the leaves, of this call, in case that types depend on some of them.
     """
+
+    f: Callable
+    types: Sequence[Type]
+    rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]]
+    names: Sequence[str | None]
+    values: Sequence[Any]
+
+    @property
+    def name(self) -> str:
+        return getattr(self.f, "__name__", type(self.f).__name__)
+
+    def orders(self) -> tuple:
+        """How the arguments lie in memory."""
+        return tuple([order_given(x) for x in self.values])
+
+    def integers(self, pinned: dict[int, Any]) -> dict[int, Any]:
+        """Integers among the arguments whose values are not yet part of the program, by their places."""
+        return {
+            k: x for k, x in enumerate(self.values)
+            if k not in pinned and self.types[k].dtype.kind in "biu" and not self.types[k].shape
+            and not isinstance(x, Traced)
+        }  # fmt: skip
+
+
+@dataclass
+class _Learnt:
+    """What has turned out while a function was captured, so that it has to be captured once more."""
+
+    variable: set[int] = field(default_factory=set)
+    """Small arrays from outside (their ids) that are inputs."""
+    held: dict[int, np.ndarray] = field(default_factory=dict)
+    """Arrays from outside, by their ids, that are part of the program."""
+    opened: dict[tuple[int, Any], Any] = field(default_factory=dict)
+    """Attributes and items that are inputs (`Session.opened`)."""
+    pinned: dict[int, Any] = field(default_factory=dict)
+    """Arguments whose values are part of the program, by their places."""
+    deepest: int | None = None
+    """How many calls of one function may be under way."""
+    machines: set[CodeType] = field(default_factory=set)
+    """The code of functions that become loops (`recursing.py`)."""
+    machines_were_tried: bool = False
+
+
+def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
+             names: Sequence[str | None] = (), values: Sequence[Any] = (),
+             assumed: dict[str, bool] | None = None) -> Captured:  # fmt: skip
+    """Capture a function (see `_Request`), under assumptions about its branches if there are some."""
     with without_budget(), set_aside():
-        return _under_assumptions(f, types, rebuild, names, values, assumed)
+        return _under_assumptions(_Request(f, types, rebuild, names, values), assumed)
 
 
-def _under_assumptions(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-                       values: Sequence[Any], assumed: dict[str, bool] | None) -> Captured:  # fmt: skip
+def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Captured:
     refusal: StagingError | None = None
     if assumed is None:
         try:
-            return _lasting(f, types, rebuild, names, values, None)
+            return _for_all_calls(request, None)
         except StagingError as error:
             if isinstance(error, DependsOnWhichNumber) and current.session is None:
                 assumed = {tells(error): True}
@@ -220,7 +266,7 @@ def _under_assumptions(f: Callable, types: Sequence[Type], rebuild: Callable, na
     assumptions = Assumptions(assumed or {})
     for _ in range(_MOST_ASSUMPTIONS):
         try:
-            return _lasting(f, types, rebuild, names, values, assumptions)
+            return _for_all_calls(request, assumptions)
         except Exception:
             if assumptions.refusal is None:
                 raise
@@ -236,14 +282,13 @@ _MOST_ASSUMPTIONS = 4
 """So often a function is captured with other assumptions."""
 
 
-def _lasting(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-             values: Sequence[Any], assumed: Assumptions | None) -> Captured:  # fmt: skip
+def _for_all_calls(request: _Request, assumed: Assumptions | None) -> Captured:
     """Capture a function, and if it leaves something outside, once more."""
     kept = Kept()
     try:
-        found = _with_what_is_known(f, types, rebuild, names, values, kept, assumed)
+        found = _with_what_is_known(request, kept, assumed)
         if found.at_first is not None:
-            found.later = _with_what_is_known(f, types, rebuild, names, values, kept, assumed)
+            found.later = _with_what_is_known(request, kept, assumed)
             if found.later.at_first is not None:
                 raise refuse("something different at each call")
     except BaseException:
@@ -256,162 +301,103 @@ _CALLS_OF_ITSELF = (8, 4, 2)
 """A function that calls itself is written out so often, where data decide whether it does; or less, if that is much."""
 
 
-def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-                        values: Sequence[Any], kept: Kept, assumed: Assumptions | None) -> Captured:  # fmt: skip
+def _with_what_is_known(request: _Request, kept: Kept, assumed: Assumptions | None) -> Captured:
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
-    variable: set[int] = set()
-    held: dict[int, np.ndarray] = {}
-    opened: dict[tuple[int, Any], Any] = {}
-    pinned: dict[int, Any] = {}
-    deepest: int | None = None
-    machines: set[CodeType] = set()
-    are_tried = False
-    orders = tuple([order_given(x) for x in values])
-    arrays = {k for k, x in enumerate(values) if (x._is_array if isinstance(x, Box) else isinstance(x, np.ndarray))}
+    learnt = _Learnt()
     while True:
         try:
-            return _captured(f, types, rebuild, names, values, variable, held, opened, pinned, orders, arrays, kept,
-                             assumed, deepest, machines)  # fmt: skip
+            with attempted(is_certain=assumed is None):
+                return _captured(request, learnt, kept, assumed)
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
-            more = endless(error) - machines if isinstance(error, RecursionError) and not are_tried else None
-            if more:
-                machines |= more
-                continue
-            if machines:  # these functions are no loops
-                machines.clear()
-                are_tried = True
-                continue
-            if isinstance(error, ConcretizationError) and _hold(error, held, variable):
-                continue
-            # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
-            integers = {
-                k: x for k, x in enumerate(values)
-                if k not in pinned and types[k].dtype.kind in "biu" and not types[k].shape and not isinstance(x, Traced)
-            }  # fmt: skip
-            if not integers and isinstance(error, RecursionError) and deepest != _CALLS_OF_ITSELF[-1]:
-                places = _CALLS_OF_ITSELF.index(deepest) + 1 if deepest is not None else 0
-                deepest = _CALLS_OF_ITSELF[places]  # it calls itself until data say that it is enough
-                continue
-            if not integers and isinstance(error, RecursionError):
-                name = getattr(f, "__name__", type(f).__name__)
-                raise StagingError(
-                    f"{name}, or a function that it calls, calls itself, and whether it does so again depends on a "
-                    "value that is known only when the compiled program runs",
-                    remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
-                ) from error
-            if not integers:
+            if not _learns(request, learnt, error):
                 raise
-            pinned.update(integers)
-            are_tried = False
         except (WrittenTo, IsChanged):
             continue  # `variable` or `opened` has grown
         except ValuesDecide as decide:
-            new = {k: values[k] for k in decide.places if k < len(values) and not isinstance(values[k], Traced)}
-            if len(new) < len(decide.places) or pinned.keys() >= new.keys():
+            values, places = request.values, decide.places
+            new = {k: values[k] for k in places if k < len(values) and not isinstance(values[k], Traced)}
+            if len(new) < len(places) or learnt.pinned.keys() >= new.keys():
                 raise StagingError(
                     "the type of a result depends on the number of iterations of a loop, which is a traced value",
                     remedy="convert variables to the type that they have after an iteration before the loop",
                 ) from None
-            pinned.update(new)
+            learnt.pinned.update(new)
         except Exception:
-            if not machines:
+            if not learnt.machines:
                 raise
-            machines.clear()
-            are_tried = True
+            learnt.machines.clear()
+            learnt.machines_were_tried = True
 
 
-def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> bool:
+def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
+    """Whether a function that could not be captured may be in another way, which is noted."""
+    is_endless = isinstance(error, RecursionError)
+    more = endless(error) - learnt.machines if is_endless and not learnt.machines_were_tried else None
+    if more:
+        learnt.machines |= more
+        return True
+    if learnt.machines:  # these functions are no loops
+        learnt.machines.clear()
+        learnt.machines_were_tried = True
+        return True
+    if isinstance(error, ConcretizationError) and _hold(error, learnt):
+        return True
+    # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
+    integers = request.integers(learnt.pinned)
+    if integers:
+        learnt.pinned.update(integers)
+        learnt.machines_were_tried = False
+        return True
+    if is_endless and learnt.deepest != _CALLS_OF_ITSELF[-1]:
+        places = _CALLS_OF_ITSELF.index(learnt.deepest) + 1 if learnt.deepest is not None else 0
+        learnt.deepest = _CALLS_OF_ITSELF[places]  # it calls itself until data say that it is enough
+        return True
+    if is_endless:
+        raise StagingError(
+            f"{request.name}, or a function that it calls, calls itself, and whether it does so again depends on a "
+            "value that is known only when the compiled program runs",
+            remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
+        ) from error
+    return False
+
+
+def _hold(error: Exception, learnt: _Learnt) -> bool:
     """Have small arrays from outside be part of the program, if there are some, where generators ran: what these decide
     Python decides, and it may do so by constants that are kept in arrays."""
     session = error.__dict__.pop("session", None)
     if session is None or not session.ran_generators:
         return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
-    new = {k: x for k, x in new.items() if k not in held and k not in variable}
-    held.update(new)
+    new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
+    learnt.held.update(new)
     return bool(new)
 
 
-def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray],
-              opened: dict[tuple[int, Any], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
-              assumed: Assumptions | None, deepest: int | None, machines: set[CodeType]) -> Captured:  # fmt: skip
+class _Run(NamedTuple):
+    """What a function did when it was run on symbols. `left` are the results that belong outside, which are those from
+    `first_left` on; `results` are of the block, `further` ones tell what is shared."""
+
+    structure: Any
+    places: list[tuple[str, Any]]
+    writes: list[int]
+    left: list[Left | LeftWhole | GivenBack]
+    first_left: int
+    shared: list[Shared]
+    results: list[Any]
+    further: list[Any]
+
+
+def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptions | None) -> Captured:
+    """Run a function on symbols, once."""
     top = Capture()
-    session = Session(top, variable, held, opened)
-    session.deepest, session.code = deepest, sys._getframe().f_code
-    session.assumed, session.machines = assumed, machines
+    session = Session(top, learnt.variable, learnt.held, learnt.opened)
+    session.deepest, session.code = learnt.deepest, _run.__code__
+    session.assumed, session.machines = assumed, learnt.machines
+    orders = request.orders()
     outer, current.session = current.session, session
     try:
         with capturing(top):
-            hints = names or [None] * len(types)
-            leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
-            formals = [x._node for x in leaves]
-            for var, order in zip(formals, orders, strict=False):
-                var.order = order
-            session.arguments, session.formals, session.values = leaves, formals, values
-            top.arrays = {id(leaves[k]) for k in arrays}
-            args, kwargs = rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
-            session.watch(f)
-            own = list(containers_given((args, kwargs)))
-            given, container = tree.flatten((args, kwargs))
-            for x in given:
-                session.found(x, functools.partial(itself, x))
-            session.open()
-            out = staged_hooks.entered_by(f, session)(*args, **kwargs)
-            close_pools(session)
-            put_back, put_there = given_back(own, out)
-            now, changed = tree.flatten((args, kwargs))
-            if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
-                raise refuse("a container that it was given")
-            _demand_unchanged(session, top.later)
-            remains, new = left_outside(session, out)
-            session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
-            left: list[Left | GivenBack] = [*remains, *put_back]
-            new = [*new, *put_there]
-            out_leaves, structure = tree.flatten(with_returned_lists((out, new) if left else out))
-            first_left = len(tree.leaves(with_returned_lists(out)))
-            numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}
-            places: list[tuple[str, Any]] = []
-            outputs: list[Any] = []
-            for y in out_leaves:
-                y = settled(y)
-                if len(places) >= first_left and isinstance(y, Traced) and y.__class__ is not Sym:
-                    places.append(("constant", y))  # of a transformation inside, which has ended
-                    continue
-                same = numbers.get(id(y))
-                if same is not None:
-                    places.append(("argument", same))  # the function returns an argument: the caller's own array
-                elif isinstance(y, Traced):
-                    places.append(("result", len(outputs)))
-                    outputs.append(clone(y))
-                elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
-                    places.append(("result", len(outputs)))
-                    outputs.append(y)
-                elif y.__class__ is ChosenWords:
-                    words.refused()
-                elif _mentions_symbols(y) or hides_traced(y):
-                    demand_known_things(y)
-                    raise StagingError(
-                        f"a compiled function returned a {type(y).__name__}, which holds values that are known only "
-                        "when it runs",
-                        remedy=where_it_hides(y),
-                    )
-                else:
-                    places.append(("constant", y))
-            written = [settled(x) for x in leaves]
-            is_same = [x.__class__ is Sym and x._node is var for x, var in zip(written, formals, strict=True)]
-            writes = [k for k, same in enumerate(is_same) if not same]
-            outputs += [written[k] for k in writes]
-            for k in session.written():
-                writes.append(len(formals) + k)
-                outputs.append(session.box_of(session.inputs[k][0]))
-            outside = [session.box_of(value) for value, _, _ in session.inputs]
-            lasting = [
-                None if kind == "constant" else settled(y) for y, (kind, _) in zip(out_leaves, places, strict=True)
-            ]
-            shared, extras = found_among(lasting, leaves, outside, top)
-            results = [top.operand(y) for y in outputs]
-            further = [top.operand(settled(y)) for y in extras]
+            run = _run(request, learnt.pinned, orders, session)
             session.seal()
     except BaseException as error:
         undo_pools(session)
@@ -424,29 +410,21 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
     changed_outside = kept.look_at(session.effects, session.stands_for)
     if changed_outside is not None:
         raise changed_outside
-    params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]
+    params: list[Var] = [*session.formals, *[var for _, _, var in session.inputs]]
     inputs: list[Path] = [path for _, path, _ in session.inputs]
     for p, x in zip(top.params, top.captured, strict=True):
         if x is not None:
             params.append(p)
             inputs.append(functools.partial(itself, x))
-    name = getattr(f, "__name__", type(f).__name__)
     guards = [guard for guard in session.guards if not always_holds(guard)]
-    found = Captured(
-        Block(params, top.nodes, results),
-        name,
-        inputs,
-        guards,
-        structure,
-        places,
-        writes,
-        orders if top.links.order_matters else None,
-    )
-    found.shared, found.left, found.first_left = shared, left, first_left
-    found.containers_outside = [path for thing, path in session.paths.values() if left and can_change(thing)]
-    if further:
-        found.called = Block(params, top.nodes, [*results, *further])
-    found.pinned = {**pinned, **session.read_values}
+    orders_that_matter = orders if top.links.order_matters else None
+    block = Block(params, top.nodes, run.results)
+    found = Captured(block, request.name, inputs, guards, run.structure, run.places, run.writes, orders_that_matter)
+    found.shared, found.left, found.first_left = run.shared, run.left, run.first_left
+    found.containers_outside = [path for thing, path in session.paths.values() if run.left and can_change(thing)]
+    if run.further:
+        found.called = Block(params, top.nodes, [*run.results, *run.further])
+    found.pinned = {**learnt.pinned, **session.read_values}
     if assumed is not None and assumed.refusal is not None:
         if not can_begin_again(found.block) or kept.leaves_something:
             raise assumed.refusal
@@ -457,6 +435,89 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         found.at_first = at_first
     found.notes = list(dict.fromkeys(session.notes))
     return found
+
+
+def _run(request: _Request, pinned: dict[int, Any], orders: tuple, session: Session) -> _Run:
+    """Call a function with symbols, and look at what it returns, writes to and leaves outside."""
+    top, types = session.top, request.types
+    hints = request.names or [None] * len(types)
+    leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
+    formals = [x._node for x in leaves]
+    for var, order in zip(formals, orders, strict=False):
+        var.order = order
+    session.arguments, session.formals, session.values = leaves, formals, request.values
+    top.arrays = {
+        id(leaves[k])
+        for k, x in enumerate(request.values)
+        if (x._is_array if isinstance(x, Box) else isinstance(x, np.ndarray))
+    }
+    args, kwargs = request.rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
+    session.watch(request.f)
+    own = list(containers_given((args, kwargs)))
+    given, container = tree.flatten((args, kwargs))
+    for x in given:
+        session.found(x, functools.partial(itself, x))
+    open_inputs(session)
+    out = staged_hooks.entered_by(request.f, session)(*args, **kwargs)
+    close_pools(session)
+    put_back, put_there = given_back(own, out)
+    now, changed = tree.flatten((args, kwargs))
+    if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
+        raise refuse("a container that it was given")
+    _demand_unchanged(session, top.later)
+    remains, new = left_outside(session, out)
+    session.effects.left = {(one.key, slot) for one in remains for slot in one.changed}
+    left: list[Left | LeftWhole | GivenBack] = [*remains, *put_back]
+    out_leaves, structure = tree.flatten(with_returned_lists((out, [*new, *put_there]) if left else out))
+    first_left = len(tree.leaves(with_returned_lists(out)))
+    places, outputs = _places(out_leaves, leaves, first_left)
+    written = [settled(x) for x in leaves]
+    is_same = [x.__class__ is Sym and x._node is var for x, var in zip(written, formals, strict=True)]
+    writes = [k for k, same in enumerate(is_same) if not same]
+    outputs += [written[k] for k in writes]
+    for k in session.written():
+        writes.append(len(formals) + k)
+        outputs.append(session.box_of(session.inputs[k][0]))
+    outside = [session.box_of(value) for value, _, _ in session.inputs]
+    lasting = [None if kind == "constant" else settled(y) for y, (kind, _) in zip(out_leaves, places, strict=True)]
+    shared, extras = found_among(lasting, leaves, outside, top)
+    results = [top.operand(y) for y in outputs]
+    further = [top.operand(settled(y)) for y in extras]
+    return _Run(structure, places, writes, left, first_left, shared, results, further)
+
+
+def _places(out_leaves: Sequence[Any], leaves: Sequence[Any], first_left: int) -> tuple[list[tuple[str, Any]], list]:
+    """What stands for each leaf of what a function returns and leaves outside, and the results of the block."""
+    numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}
+    places: list[tuple[str, Any]] = []
+    outputs: list[Any] = []
+    for y in out_leaves:
+        is_bare = isinstance(y, Box) and not y.shape and y._is_array
+        y = settled(y)
+        if len(places) >= first_left and isinstance(y, Traced) and y.__class__ is not Sym:
+            places.append(("constant", y))  # of a transformation inside, which has ended
+            continue
+        same = numbers.get(id(y))
+        if same is not None:
+            places.append(("argument", same))  # the function returns an argument: the caller's own array
+        elif isinstance(y, Traced):
+            places.append(("result", (WithoutAxes if is_bare else int)(len(outputs))))
+            outputs.append(clone(y))
+        elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
+            places.append(("result", len(outputs)))
+            outputs.append(y)
+        elif y.__class__ is ChosenWords:
+            words.refused()
+        elif _mentions_symbols(y) or hides_traced(y):
+            demand_known_things(y)
+            raise StagingError(
+                f"a compiled function returned a {type(y).__name__}, which holds values that are known only when it "
+                "runs",
+                remedy=where_it_hides(y),
+            )
+        else:
+            places.append(("constant", y))
+    return places, outputs
 
 
 class _Fixed(Session):

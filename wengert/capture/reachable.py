@@ -22,6 +22,7 @@ from wengert.capture.instrument import is_user_code
 from wengert.capture.objects import MUTABLE, content
 from wengert.capture.of_code import found_once
 from wengert.capture.session import is_object
+from wengert.types import wrapped_in
 
 _MOST = 10000
 """So many things are looked at."""
@@ -49,7 +50,7 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
             pending += [thing.func, *thing.args, *thing.keywords.values()]
         elif kind is FunctionType:
             if not is_user_code(thing.__code__):
-                pending.append(getattr(thing, "__wrapped__", None))  # grad(f) names f
+                pending.append(wrapped_in(thing))  # grad(f) names f
                 continue
             writes = writes or _may_write(thing.__code__)
             for name in _names_in(thing.__code__):
@@ -69,6 +70,8 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
             pending += thing
         elif kind is np.ndarray or isinstance(thing, Box):
             arrays.append((effects, thing))
+        elif callable(thing) and (wrapped := wrapped_in(thing)) is not None:
+            pending.append(wrapped)  # a compiled function
         elif is_object(thing):
             effects.note_object(thing)
             pending += content(thing).values()
@@ -95,7 +98,7 @@ def reached(things: Iterable[Any]) -> tuple[set[Any], set[str]]:
         elif kind is functools.partial:
             pending += [thing.func, *thing.args, *thing.keywords.values()]
         elif kind is FunctionType:
-            pending.append(getattr(thing, "__wrapped__", None))
+            pending.append(wrapped_in(thing))
             mentioned = _names_in(thing.__code__) if is_user_code(thing.__code__) else frozenset()
             names |= mentioned
             for name in mentioned:

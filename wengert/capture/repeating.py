@@ -358,7 +358,7 @@ class RepeatingLoop:
             return [np.zeros(*aval_of(box._value)) if dot is None else dot
                     for box, dot, c in zip(ends, found, changed, strict=True) if c]  # fmt: skip
 
-        outputs = trace.custom(inputs, values, pull, push=push) if values else []
+        outputs = trace.custom(inputs, values, pull, push=push, selects=True) if values else []
         self.ends = [clone(box) for box in ends]
         for box, y in zip([box for box, c in zip(ends, changed, strict=True) if c], outputs, strict=True):
             become(box, y)

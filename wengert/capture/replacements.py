@@ -24,14 +24,16 @@ from wengert.box.array_classes import Held
 from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.dispatch import BLIND, FUNCTIONS
+from wengert.box.dispatch import BLIND, FUNCTIONS, entered_in
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
-from wengert.box.functions.operands import array, cast, fitted, holds_traced
+from wengert.box.functions.nditer import ElementIterator
+from wengert.box.functions.operands import NUMBERS, array, cast, fitted, holds_traced
 from wengert.box.operators import as_python_number, inside, python_number
 from wengert.box.writing import plain, settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
+from wengert.capture.read_texts import read_text
 from wengert.capture.tried import refuse_failures
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.imported import PENDING, look_for_imports
@@ -59,13 +61,7 @@ FOLLOW_ARGUMENTS: list[Any] = [
 """Library functions that call functions they are given, which are then instrumented too."""
 
 
-def _replaces(*originals: Any) -> Callable[[Callable], Callable]:
-    def register(replacement: Callable) -> Callable:
-        for original in originals:
-            REPLACEMENTS[original] = replacement
-        return replacement
-
-    return register
+replaces = functools.partial(entered_in, REPLACEMENTS)
 
 
 # ------------------------------------------------------------------------------------------------------ math, cmath
@@ -79,6 +75,11 @@ def _ieee_remainder(x: Any, y: Any) -> Any:
     return np.where(beyond, r - np.copysign(np.abs(y), r), r)
 
 
+def _with_pythons(fraction: Any, exponent: Any) -> tuple[Any, Any]:
+    """What `math.frexp` gives: NumPy's exponents are short integers."""
+    return fraction, FUNCTIONS[np.astype](exponent, np.int64) if isinstance(exponent, Traced) else int(exponent)
+
+
 _MATH = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
     "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
@@ -86,32 +87,11 @@ _MATH = {
     "log1p": np.log1p, "sqrt": np.sqrt, "cbrt": np.cbrt, "pow": np.power, "fabs": np.absolute, "fmod": np.fmod,
     "copysign": np.copysign, "degrees": np.degrees, "radians": np.radians, "isnan": np.isnan, "isinf": np.isinf,
     "isfinite": np.isfinite, "erf": scipy.special.erf, "erfc": scipy.special.erfc, "gamma": scipy.special.gamma,
-    "remainder": _ieee_remainder, "modf": np.modf, "frexp": np.frexp, "ldexp": np.ldexp,
+    "remainder": _ieee_remainder, "modf": np.modf, "frexp": lambda x: _with_pythons(*np.frexp(x)), "ldexp": np.ldexp,
     "lgamma": lambda x: np.where(np.isinf(x), np.inf, scipy.special.gammaln(x)),
 }  # fmt: skip
-_CMATH = {
-    name: _MATH[name]
-    for name in [
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "exp",
-        "log10",
-        "sqrt",
-        "isnan",
-        "isinf",
-        "isfinite",
-    ]
-}
+_OF_COMPLEX = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log10 sqrt isnan isinf isfinite"
+_CMATH = {name: _MATH[name] for name in _OF_COMPLEX.split()}
 
 
 def _as_double(x: Any) -> Any:
@@ -201,16 +181,19 @@ def _whole(original: Callable, x: Any) -> int:
     return int(settled(e.stop_gradient(_ROUNDING[original](x))))
 
 
-@_replaces(int)
+@replaces(int)
 def _int(x: Any = 0, /, *base: Any, **named: Any) -> int:
     demand_number(x)
     if not isinstance(x, Box) or base or named or dtype_of(x).kind == "c":
-        return int(x, *base, **named)
+        return int(read_text(x), *base, **named)
     return _whole(int, s.reshape(x, shape=()) if shape_of(x) else x)
 
 
 def _sum_of(xs: list) -> Any:
-    return sum([_as_double(x) for x in xs]) if any(isinstance(x, Traced) for x in xs) else math.fsum(xs)
+    if not any(isinstance(x, Traced) for x in xs):
+        return math.fsum(xs)
+    y = sum([_as_double(x) for x in xs])
+    return as_python(y) if running.state.capture is not None else python_number(y)
 
 
 def _of_data(original: Callable, on_traced: Callable) -> Callable:
@@ -250,7 +233,7 @@ for _name, _function in {
     REPLACEMENTS[getattr(statistics, _name)] = _of_data(getattr(statistics, _name), _function)
 
 
-@_replaces(math.isclose)
+@replaces(math.isclose)
 def _isclose(a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
     numbers = [plain(x) for x in (a, b, rel_tol, abs_tol)]
     if not any(isinstance(x, Traced) or shape_of(x) for x in numbers):  # there is no hidden axis
@@ -275,12 +258,6 @@ def _scalar_type(kind: Any) -> Callable:
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and holds_traced(args[0]):
             x = array(fitted(args[0], np.dtype(kind)))
-            if issubclass(kind, (np.integer, np.bool)) and dtype_of(x).kind in "fc" and running.state.capture is None:
-                name = f"np.{kind.__name__}"
-                raise ConcretizationError(
-                    f"{name}(x) of a traced value would lose its derivative",
-                    remedy=f"{name}(wg.stop_gradient(x)) gives the number, as a constant",
-                )
             return x if shape_of(x) and dtype_of(x) == kind else FUNCTIONS[np.astype](x, kind)
         return kind(*args, **kwargs)
 
@@ -291,13 +268,13 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
     REPLACEMENTS[_kind] = _scalar_type(_kind)
 
 
-@_replaces(float)
+@replaces(float)
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
         own = getattr(x.__class__, "__float__", None)
         y = own(x) if own.__class__ is FunctionType else None  # of a class of the user's
         if not isinstance(y, Box):
-            return y if isinstance(y, float) else float(x)
+            return y if isinstance(y, float) else float(read_text(x))
         x = y
     demand_number(x)
     if dtype_of(x).kind == "c":
@@ -324,7 +301,7 @@ def _text_of(write: Callable) -> Callable:
 REPLACEMENTS[str], REPLACEMENTS[repr] = _text_of(str), _text_of(repr)
 
 
-@_replaces(complex)
+@replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
@@ -332,15 +309,15 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
             demand_number(part)
         wide = {name: as_python_number(x) if isinstance(x, Traced) else x for name, x in parts.items()}
         return wide.get("real", 0.0) + 1j * wide.get("imag", 0.0)
-    return complex(*args, **kwargs)
+    return complex(*map(read_text, args), **kwargs)
 
 
-@_replaces(isinstance)
+@replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> bool:
     return issubclass(class_of(x), classes) if isinstance(x, Box) else isinstance(x, classes)
 
 
-@_replaces(type)
+@replaces(type)
 def _type(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], Held):
         return args[0].__class__
@@ -356,6 +333,8 @@ def class_of(x: Box) -> type:
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
         return python_class(x) or dtype_of(x).type
+    if x._is_python_number:
+        return type(NUMBERS[dtype_of(x).kind])
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
 
 
@@ -367,12 +346,12 @@ def has_attribute(x: Box, name: str) -> bool:
     return any(name in cls.__dict__ for cls in class_of(x).__mro__)
 
 
-@_replaces(hasattr)
+@replaces(hasattr)
 def _hasattr(x: Any, name: str) -> bool:
     return has_attribute(x, name) if isinstance(x, Box) else hasattr(x, name)
 
 
-@_replaces(getattr)
+@replaces(getattr)
 def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
     if isinstance(x, Box) and default is not _NOTHING and not has_attribute(x, name):
         return default
@@ -381,30 +360,23 @@ def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
     return getattr(x, name) if default is _NOTHING else getattr(x, name, default)
 
 
-@_replaces(np.nditer)
+@replaces(np.nditer)
 def _nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """It reads and writes memory, of which arrays that can be written to have none of their own."""
-    flags = kwargs.get("op_flags", args[1] if len(args) > 1 else ())
     operands = op if isinstance(op, (list, tuple)) else [op]
-    if any("write" in str(flag) for flag in flags or ()) and any(isinstance(x, Box) for x in operands):
-        raise UnsupportedFunctionError(
-            "np.nditer that writes to arrays, in a function that is differentiated or compiled",
-            remedy="write x[...] = …, or go through np.ndindex(x.shape)",
-        )
-    return np.nditer(op, *args, **kwargs)
+    return (ElementIterator if any(isinstance(x, Box) for x in operands) else np.nditer)(op, *args, **kwargs)
 
 
-@_replaces(callable)
+@replaces(callable)
 def _callable(x: Any) -> bool:
     return not isinstance(x, Box) and callable(x)
 
 
-@_replaces(np.isscalar)
+@replaces(np.isscalar)
 def _isscalar(x: Any) -> bool:
     return class_of(x) is not np.ndarray if isinstance(x, Box) else np.isscalar(x)
 
 
-@_replaces(range)
+@replaces(range)
 def _range(*args: Any) -> range:
     args = tuple(
         [operator.index(a) if isinstance(a, Box) and a.dtype.kind in "iu" and not a.shape else a for a in args]
@@ -449,12 +421,12 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
 # Their results are called later, perhaps with traced values.
 
 
-@_replaces(np.vectorize)
+@replaces(np.vectorize)
 def _vectorize(pyfunc: Callable, *args: Any, **kwargs: Any) -> Callable:
     return Vectorized(instrument(pyfunc), *args, **kwargs)
 
 
-@_replaces(np.ndenumerate)
+@replaces(np.ndenumerate)
 def _ndenumerate(arr: Any) -> Any:
     if not isinstance(arr, Box):
         return np.ndenumerate(arr)
@@ -474,7 +446,7 @@ class _Broadcast:
         return zip(*[FUNCTIONS[np.broadcast_to](a, self.shape).ravel() for a in self._arrays], strict=True)
 
 
-@_replaces(np.broadcast)
+@replaces(np.broadcast)
 def _broadcast(*args: Any) -> Any:
     return _Broadcast([array(a) for a in args]) if holds_traced(args) else np.broadcast(*without_cells(args))
 
@@ -485,7 +457,7 @@ def _as_objects(x: Any) -> Any:
     return x if wide is None or dtype_of(x) == np.uint64 else cast(x, wide)
 
 
-@_replaces(np.frompyfunc)
+@replaces(np.frompyfunc)
 def _frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Callable:
     ufunc, each = np.frompyfunc(func, nin, nout, **options), Vectorized(instrument(func), promotes=True)
 

@@ -21,11 +21,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.writing import link, plain, settled
+from wengert.box.writing import link, own_array, plain, settled
 from wengert.ir.aliases import root_of
 from wengert.ops.op import Op, Traced
 from wengert.running import only_trying, running
 from wengert.types import shape_of
+
+
+class WithoutAxes(int):
+    """The number of a result that is an array without axes, and not a number, which a program cannot tell apart."""
+
+
+def without_axes(x: Any) -> Any:
+    """An array without axes that holds a number."""
+    return own_array(x) if isinstance(x, Traced) else np.asarray(x) if isinstance(x, np.generic) else x
 
 
 class SharedPart(NamedTuple):

@@ -6,6 +6,7 @@ These are rewritten, each into a call of a hook (see `hooks.py`), with line and 
     "…" % x     format("…", x)                     shows traced numbers as f-strings do
     A @ […]     operate(matmul, A, […])            NumPy would convert the list before anybody is asked; any operator
                                                    of something that is written as a list, and all products
+    x.__class__ class_of(x)                        a traced value has the class of what it stands for
     except E:   except refused(lambda: E): raise   before it: errors of ours pass, unless they are named
     y = …       y = own(…)                         an array that was just made may be written to later; wherever a
                                                    value gets a holder: names, results, items, arguments
@@ -25,37 +26,15 @@ from collections.abc import Callable
 from wengert.capture.matching import MATCHED
 from wengert.capture.syntax import OURS, at, copied, hook, load, targets_in, with_names
 
-HOOKS = (
-    "_wengert_call",
-    "_wengert_own",
-    "_wengert_refused",
-    "_wengert_read",
-    "_wengert_store",
-    "_wengert_store_in_item",
-    "_wengert_store_in_attribute",
-    "_wengert_augment",
-    "_wengert_augment_item",
-    "_wengert_augment_attribute",
-    "_wengert_slice",
-    "_wengert_format",
-    "_wengert_operate",
-    MATCHED,
-)
+_NAMES = """
+    call own refused read store store_in_item store_in_attribute augment augment_item augment_attribute slice format
+    operate class_of read_text
+"""
+HOOKS = (*[f"_wengert_{name}" for name in _NAMES.split()], MATCHED)
 (
-    CALL,
-    OWN,
-    REFUSED,
-    READ,
-    STORE,
-    STORE_IN_ITEM,
-    STORE_IN_ATTRIBUTE,
-    AUGMENT,
-    AUGMENT_ITEM,
-    AUGMENT_ATTRIBUTE,
-    SLICE,
-    *_REST,
-) = HOOKS
-FORMAT, OPERATE, _ = _REST
+    CALL, OWN, REFUSED, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE,
+    FORMAT, OPERATE, CLASS_OF, READ_TEXT, _,
+) = HOOKS  # fmt: skip
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
 _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
@@ -90,6 +69,7 @@ class Rewriter(ast.NodeTransformer):
     # -------------------------------------------------------------------------------------------------- scopes
 
     def _function(self, node: ast.AST) -> ast.AST:
+        returns = getattr(node, "returns", None) if self.scopes else None  # (as in `visit_arg`)
         if not isinstance(node, ast.Lambda):
             node.returns = None  # type: ignore[attr-defined]
         # A suite that was lowered to a function has the variables of the function it stands in.
@@ -101,6 +81,8 @@ class Rewriter(ast.NodeTransformer):
         self.scopes.pop()
         if isinstance(node, ast.Lambda):
             node.body = _own(node.body)
+        elif returns is not None:
+            node.returns = returns  # type: ignore[attr-defined]
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
@@ -125,6 +107,8 @@ class Rewriter(ast.NodeTransformer):
             node.args = [_own(a) for a in node.args]
             for keyword in node.keywords:
                 keyword.value = _own(keyword.value)
+        if getattr(function, "id", None) in ("eval", "exec") and node.args:
+            node.args[0] = at(hook(READ_TEXT, node.args[0]), node.args[0])
         of_something = bool(node.args) and getattr(function, "id", None) in ("vars", "dir")
         if of_something or not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
             node.func = at(hook(CALL, node.func, *_operands(node)), function)
@@ -170,6 +154,11 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.value = _own(node.value)
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        is_class = node.attr == "__class__" and isinstance(node.ctx, ast.Load)
+        return at(hook(CLASS_OF, node.value), node) if is_class else node
 
     # ---------------------------------------------------------------------------------------------- formatting
 
@@ -217,7 +206,8 @@ class Rewriter(ast.NodeTransformer):
         return at(hook(READ, node.value, _as_expression(node.slice)), node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
+        if len(self.scopes) == 1:  # inner functions keep theirs: a decorator may ask, as `singledispatch` does
+            node.annotation = None
         return node
 
     # -------------------------------------------------------------------------------------------------- stores

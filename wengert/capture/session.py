@@ -16,11 +16,23 @@ import contextlib
 import dis
 import functools
 import inspect
-import operator
+import itertools
+import os
 import sys
 import threading
-from collections.abc import Callable, Container, Sequence
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from argparse import Namespace
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextvars import ContextVar
+from io import IOBase
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
 
 import numpy as np
@@ -31,7 +43,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.behaviour import Behaviour, BehaviourGuard, methods_among
 from wengert.capture.classes import followed, meet_again
-from wengert.capture.effects import Effects
+from wengert.capture.effects import USED_UP_ONCE, Effects
 from wengert.capture.guards import (
     PLAIN_NUMBERS,
     AnyGuard,
@@ -45,15 +57,31 @@ from wengert.capture.guards import (
     has_contents,
     has_fields,
     holds_parts,
+    is_number,
     itself,
     place_of,
 )
 from wengert.capture.instrument import STAGED, is_user_code, is_user_file
-from wengert.capture.objects import Global, content, held_in
-from wengert.capture.of_code import found_once
+from wengert.capture.objects import MUTABLE, Global, content, held_in
+from wengert.capture.of_code import names_in
+from wengert.capture.paths import (
+    attribute_at,
+    base_array_at,
+    contains,
+    content_of,
+    form_at,
+    global_at,
+    is_at_both,
+    item_at,
+    keys_at,
+    memory_at,
+    part_at,
+    path_to,
+)
 from wengert.capture.reading import containers_only_read
 from wengert.capture.undefined import UNDEFINED
-from wengert.errors import Signal
+from wengert.control.derived import all_hold
+from wengert.errors import Signal, StagingError
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
@@ -108,7 +136,7 @@ class Session:
         """Those whose values were read: the program is for such values only (`hold_to_value`)."""
         self.effects = Effects()
         self.frozen: dict[int, tuple[Any, str]] = {}
-        """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
+        """Lists, dicts, instances and counts that must not be changed, and why (`containers.py`)."""
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
         """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
@@ -140,6 +168,8 @@ class Session:
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
         self.raising: set[Any] = set()
         """The code of loops in which something may be raised that is caught outside (`leaving.py`)."""
+        self.one_by_one: set[Any] = set()
+        """The code of `while` loops whose first iterations need not be tried out (`stage.py`)."""
         self._inside: dict[int, Any] = {}
         self._uses: dict[int, list[Any]] = {}
         """Containers from outside that the function got hold of, and how often other than to read an item."""
@@ -182,15 +212,18 @@ class Session:
         self.ran_generators = self.ran_generators or bool(f.__code__.co_flags & inspect.CO_GENERATOR)
         self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
-        for name in _names(f.__code__):
-            if name in f.__globals__:
-                self.found(f.__globals__[name], _global(f.__globals__, name))
+        for name in f.__globals__.keys() & names_in(f.__code__):
+            self.found(f.__globals__[name], global_at(f.__globals__, name))
         is_inside = f.__code__ in STAGED.finished  # then so are its variables; others were seen with those around it
-        for cell in () if is_inside else f.__closure__ or ():
+        for cell in f.__closure__ or ():
             try:
-                self.found(cell.cell_contents, _content(cell))
-            except ValueError:
-                pass  # empty yet
+                held = cell.cell_contents
+            except ValueError:  # empty yet
+                continue
+            if not is_inside:
+                self.found(held, content_of(cell))
+            elif len(self._functions) == 1:  # it is what is compiled
+                _refuse_iterator(held)
         defaults = f.__defaults__ or ()
         if defaults and all(isinstance(default, _NUMBERS) for default in defaults):
             self.guards.append(
@@ -198,9 +231,9 @@ class Session:
             )
         else:
             for k, default in enumerate(defaults):
-                self._given(default, functools.partial(_item, functools.partial(getattr, f, "__defaults__"), k))
+                self._given(default, functools.partial(item_at, functools.partial(getattr, f, "__defaults__"), k))
         for name, default in (f.__kwdefaults__ or {}).items():
-            self._given(default, functools.partial(_item, functools.partial(getattr, f, "__kwdefaults__"), name))
+            self._given(default, functools.partial(item_at, functools.partial(getattr, f, "__kwdefaults__"), name))
 
     def watch(self, f: Any) -> None:
         """Note the variables outside that a function from outside can bind."""
@@ -264,9 +297,14 @@ class Session:
             self._note_path(value, path)
             if isinstance(value, np.ndarray) and value.dtype.kind not in "biufc":
                 self.guards.append(ContentsGuard.of(path, value))
+                if value.dtype == object:
+                    self.effects.note_objects(value)
         elif id(value) in self.top.created or id(value) in self._inside or isinstance(value, ModuleType):
             return  # a function that was defined inside refers to it
         else:
+            _refuse_iterator(value)
+            if isinstance(value, IOBase):
+                self.frozen[id(value)] = value, "a file that was opened outside is read by a compiled function"
             self.operates(value)
             self._found_outside(value, path)
 
@@ -276,24 +314,39 @@ class Session:
             self._note_path(value, path)
             if value.__class__ is list:
                 self.effects.note_list(value)
-            elif value.__class__ is dict:
+            elif isinstance(value, dict):
                 self.effects.note_dict(value)
             return
         elif has_contents(value):
             self.guards.append(ContentsGuard.of(path, value))
+            self._note_path(value, path)
+            self.effects.note_container(value)
+            for slot, item in content(value).items():
+                if isinstance(item, MUTABLE) or is_object(item):  # what it holds can be changed, too
+                    self.found(item, functools.partial(part_at, path, slot))
         else:
             is_function = value.__class__ is FunctionType
             guard = FunctionGuard(path, value, value.__code__) if is_function else IdentityGuard(path, value)
             is_attribute = path.__class__ is functools.partial and path.func is getattr
-            if not is_attribute or guard.holds():  # otherwise it is made anew whenever it is read
+            if not is_attribute or all_hold([guard]):  # otherwise it is made anew whenever it is read
                 self.guards.append(guard)
         if value.__class__ is FunctionType:
             self.watch(value)
+            self.effects.note_function(value)
+        elif value.__class__ is BuiltinFunctionType and isinstance(value.__self__, MUTABLE):
+            self.found(value.__self__, functools.partial(getattr, value, "__self__"))
+        elif isinstance(value, threading.local):
+            self.effects.note_own_data(value)
+        elif value.__class__ is ContextVar:
+            self.effects.note_context(value)
+            self.found(value.get(None), functools.partial(value.get, None))
         elif value.__class__ is functools.partial:
             self._look_into(value)
         elif is_object(value):
             self.paths.setdefault(id(value), (value, path))
             self.effects.note_object(value)
+        elif value.__class__ is itertools.count:
+            self.frozen[id(value)] = value, USED_UP_ONCE
         elif is_of_libraries(value):
             self._look_at_attributes(value)
         elif is_method_of_array(value):
@@ -303,7 +356,7 @@ class Session:
         """How to fetch an array or a container; if it was found elsewhere, too, it has to be the same there."""
         known = self.paths.setdefault(id(value), (value, path))
         if known[1] is not path:
-            self.guards.append(Guard(functools.partial(_is_at_both, known[1], path), True))
+            self.guards.append(Guard(functools.partial(is_at_both, known[1], path), True))
 
     def _given(self, value: Any, path: Path) -> None:
         """An argument that a function was given in advance, by a default or a partial. Code need not load it from
@@ -334,6 +387,8 @@ class Session:
             kind = _shared_by(owner, name, value)
             if kind is not None:
                 owner = kind
+        if is_libraries and (value is os.environ or value is os.getenv):
+            self.found(os.environ, functools.partial(getattr, os, "environ"))
         if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
             if holds_parts(value):
                 self._note_use(value)
@@ -341,41 +396,13 @@ class Session:
         if value.__class__ is BuiltinFunctionType and value.__self__ is owner:
             return value
         if (id(owner), ("attribute", name)) in self.opened and is_number(value):
-            return self._counted(owner, ("attribute", name), value)
-        if id(value) not in self._boxes:
-            known = self.paths.get(id(owner)) if isinstance(owner, tuple) else None
-            fetch = functools.partial(getattr, owner, name)
-            self.found(value, fetch if known is None else functools.partial(_attribute, known[1], name))
+            return value  # which the function has put there: before, the input was there (`left.py`)
+        known = self.paths.get(id(owner)) if isinstance(owner, tuple) else None
+        at = functools.partial(getattr, owner) if known is None else functools.partial(attribute_at, known[1])
+        self.found(value, functools.partial(at, name))
         return self.external(value)
 
-    def open(self) -> None:
-        """Have inputs stand for attributes and items that the function changes, before it runs."""
-        for (_, slot), owner in self.opened.items():
-            if owner.__class__ is list or owner.__class__ is dict:
-                self._open_item(owner, slot)
-                continue
-            name = slot[1]
-            self.effects.note_object(owner)
-            box = self.attribute(owner, name, getattr(owner, name))
-            if isinstance(box, Box):
-                object.__setattr__(owner, name, box)
-
-    def _open_item(self, owner: Any, key: Any) -> None:
-        """The same for an item of a list or dict."""
-        if owner.__class__ is list:
-            self.effects.note_list(owner)
-        else:
-            self.effects.note_dict(owner)
-        value = owner[key]
-        if is_number(value):
-            owner[key] = self._counted(owner, key, value)
-            return
-        self.found(value, path_to(owner, key))
-        box = self.external(value)
-        if isinstance(box, Box):
-            owner[key] = box
-
-    def _counted(self, owner: Any, slot: Any, value: Any) -> Any:
+    def counted(self, owner: Any, slot: Any, value: Any) -> Any:
         """The input for a number that the function changes at each call."""
         box = self._numbers.get((id(owner), slot))
         if box is None:
@@ -400,6 +427,14 @@ class Session:
         is_used = self._uses.get(id(thing), (thing, 0))[1] > 0
         return is_used or (id(thing), slot) in self._read or (id(thing), _ALL) in self._read
 
+    def number_at(self, path: Any, value: Any) -> Any:
+        """A number was read that a program captured before changes: in an attribute, an item or a variable."""
+        if path.func is getattr and path.args[1] != "cell_contents":
+            owner, name = path.args
+            return self.attribute(owner, name, value)
+        self.found(value, path)
+        return value
+
     def looked_for(self, owner: Any, name: str, found: bool) -> None:
         """It was asked whether something has an attribute."""
         where = owner.__class__ if id(owner) in self._inside else owner
@@ -414,7 +449,7 @@ class Session:
                 self._whole(container)
             elif (id(container), key) not in self._read and not isinstance(value, Box):
                 self._read.add((id(container), key))
-                self.found(value, functools.partial(_item, known[1], key))
+                self.found(value, functools.partial(item_at, known[1], key))
         return self.external(value)
 
     def used_by_item(self, container: Any) -> None:
@@ -447,7 +482,7 @@ class Session:
         if key in container:
             return self.item(container, key, container[key])
         path = known[1]
-        self.guards.append(Guard(functools.partial(_contains, path, key), False))
+        self.guards.append(Guard(functools.partial(contains, path, key), False))
         return default
 
     def _note_use(self, container: Any) -> None:
@@ -464,7 +499,7 @@ class Session:
                 continue
             self._read.add((id(container), _ALL))
             path = known[1]
-            of_dict = container.__class__ is dict
+            of_dict = isinstance(container, dict)
             held = self.effects.held_before(container)  # (the function may have changed it)
             if held is None:
                 held = dict(container) if of_dict else dict(enumerate(container))
@@ -481,11 +516,11 @@ class Session:
                     )
                 )
                 continue
-            self.guards.append(Guard(functools.partial(_form, path), (container.__class__, len(values))))
+            self.guards.append(Guard(functools.partial(form_at, path), (container.__class__, len(values))))
             for key, value in held.items():
                 if key in inputs:
                     continue
-                self.found(value, functools.partial(_item, path, key))
+                self.found(value, functools.partial(item_at, path, key))
                 if holds_parts(value):
                     pending.append(value)
                 elif value.__class__ is np.ndarray:
@@ -498,8 +533,8 @@ class Session:
 
     def _all_in_reach(self, names: dict[str, Any], code: CodeType) -> None:
         """Whatever code can come to by names of its module is part of the program."""
-        for name in _names(code) & names.keys():
-            self._all_in(names[name], _global(names, name))
+        for name in names_in(code) & names.keys():
+            self._all_in(names[name], global_at(names, name))
 
     def _all_in(self, value: Any, path: Path) -> None:
         """All that can be read of something is part of the program."""
@@ -511,8 +546,9 @@ class Session:
             seen.add(id(value))
             self._given(value, path)
             if is_object(value):
-                self.guards.append(Guard(functools.partial(_keys_of, path), tuple(content(value))))
-                pending += [(part, functools.partial(_part_of, path, key)) for key, part in content(value).items()]
+                held = content(value)
+                self.guards.append(Guard(functools.partial(keys_at, path), tuple(held)))
+                pending += [(part, functools.partial(part_at, path, key)) for key, part in held.items()]
 
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
@@ -544,9 +580,12 @@ class Session:
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
             box._node.order = array_order(value)
+            if not value.shape:
+                self.top.arrays.add(id(box))  # it can be written to, as a number cannot
             is_itself = value.__class__ is np.ndarray or is_foreign(value)
-            path = known[1] if is_itself else functools.partial(_base_array_at, known[1])
-            self.inputs.append((value, path, box._node))
+            self.inputs.append(
+                (value, known[1] if is_itself else functools.partial(base_array_at, known[1]), box._node)
+            )
         return box
 
     def _held_array(self, value: Any, path: Path) -> Any:
@@ -555,7 +594,7 @@ class Session:
         if found is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(np.ndarray.view(value, np.ndarray)))
             box._node.order = array_order(value)
-            self.inputs.append((value, functools.partial(_memory_at, path), box._node))
+            self.inputs.append((value, functools.partial(memory_at, path), box._node))
             parts = dict(value.__dict__)
             for name, part in parts.items():
                 self.found(part, functools.partial(getattr, value, name))
@@ -580,7 +619,7 @@ class Session:
         known = self.paths.get(id(iterable)) if iterable.__class__ is list or isinstance(iterable, tuple) else None
         if known is None or known[0] is not iterable or len(iterable) != len(reads):
             return self.items(iterable)
-        self.guards.append(Guard(functools.partial(_form, known[1]), (iterable.__class__, len(iterable))))
+        self.guards.append(Guard(functools.partial(form_at, known[1]), (iterable.__class__, len(iterable))))
         new = [self.item(iterable, k, item) for k, item in enumerate(iterable)]
         for item, attributes in zip(iterable, reads, strict=True):
             if attributes is not None and has_fields(item, attributes):
@@ -601,7 +640,7 @@ class Session:
             if made is not None and made[0] is None:  # it has no source: nobody saw what it read
                 self._all_in_reach(f.__globals__, f.__code__)
                 for cell in f.__closure__ or ():
-                    self._all_in(held_in(cell), _content(cell))
+                    self._all_in(held_in(cell), content_of(cell))
         for container, count in list(self._uses.values()):
             if count > 0:
                 self._whole(container)
@@ -672,11 +711,6 @@ class Session:
         return self._boxes[id(value)]
 
 
-def is_number(x: Any) -> bool:
-    """Whether something is a number that may count something."""
-    return x.__class__ in (int, float, complex) or (isinstance(x, np.number) and x.dtype.kind in "iufc")
-
-
 def is_of_user(thing: Any) -> bool:
     """Whether a module, or a class, is of the user's own source."""
     module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
@@ -696,13 +730,21 @@ def _shared_by(thing: Any, name: str, value: Any) -> type | None:
 
 
 def is_object(thing: Any) -> bool:
-    """Whether something is an instance of a class of the user's, with attributes that can be set."""
+    """Whether something is an instance of a user's class, or of Python's records, with attributes that can be set."""
     kind = thing.__class__
-    if isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)):
+    has_attributes = has_own_dict(thing) or hasattr(kind, "__slots__")
+    if not has_attributes or isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)):
         return False
-    if not has_own_dict(thing) and not hasattr(kind, "__slots__"):
-        return False
-    return is_of_user(kind) and not hasattr(kind, "__wrapped__")
+    return (is_of_user(kind) and not hasattr(kind, "__wrapped__")) or kind in (SimpleNamespace, Namespace)
+
+
+def _refuse_iterator(thing: Any) -> None:
+    """Each call would go on where the one before has stopped. (A count does: `next_number` in `outside.py`.)"""
+    no_others = (IOBase, Box, itertools.count)
+    if isinstance(thing, Iterator) and not isinstance(thing, no_others) and not is_object(thing):
+        raise StagingError(
+            USED_UP_ONCE, remedy="make a list of it before, or call next outside and pass what it gives as an argument"
+        )
 
 
 def is_method_of_array(f: Any) -> bool:
@@ -712,9 +754,8 @@ def is_method_of_array(f: Any) -> bool:
 
 def is_of_libraries(thing: Any) -> bool:
     """Whether something is an object of NumPy's or SciPy's with attributes that may change, such as a spline."""
-    if isinstance(thing, (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)):
-        return False
-    if is_of_scipy_stats(thing):
+    no_objects = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)
+    if isinstance(thing, no_objects) or is_of_scipy_stats(thing):
         return False
     return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
 
@@ -722,68 +763,6 @@ def is_of_libraries(thing: Any) -> bool:
 def _slots(kind: type) -> tuple[str, ...]:
     names = kind.__dict__.get("__slots__", ())
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-@found_once
-def _names(code: CodeType) -> set[str]:
-    """The names that a function looks for in its module."""
-    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _names(constant)
-    return names
-
-
-def _global(namespace: dict, name: str) -> Path:
-    return functools.partial(operator.getitem, namespace, name)
-
-
-def _item(path: Path, key: Any) -> Any:
-    return path()[key]
-
-
-def path_to(thing: Any, slot: Any) -> Path:
-    """How to fetch what is at a place in an object, a list or a dict."""
-    if thing.__class__ is list or thing.__class__ is dict:
-        return functools.partial(_item, functools.partial(itself, thing), slot)
-    return functools.partial(getattr, thing, slot[1])
-
-
-def _keys_of(path: Path) -> tuple:
-    return tuple(content(path()))
-
-
-def _part_of(path: Path, key: Any) -> Any:
-    return content(path())[key]
-
-
-def _memory_at(path: Path) -> Any:
-    return np.ndarray.view(path(), np.ndarray)
-
-
-def _base_array_at(path: Path) -> Any:
-    return base_array(path())
-
-
-def _attribute(path: Path, name: str) -> Any:
-    return getattr(path(), name)
-
-
-def _contains(path: Path, key: Any) -> bool:
-    return key in path()
-
-
-def _form(path: Path) -> tuple[type, int]:
-    found = path()
-    return found.__class__, len(found)
-
-
-def _is_at_both(path: Path, other: Path) -> bool:
-    return path() is other()
-
-
-def _content(cell: CellType) -> Path:
-    return functools.partial(getattr, cell, "cell_contents")
 
 
 class _Current(threading.local):

@@ -24,7 +24,7 @@ from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.of_code import found_once
 from wengert.capture.session import is_object
 from wengert.control.states_on_disk import PlaceOnDisk, StatesOnDisk
-from wengert.types import PLAIN
+from wengert.types import PLAIN, wrapped_in
 
 _SIMPLE = frozenset((*PLAIN, str, bytes, bool, int, float, complex, type(None), slice, range)) - {np.ndarray}
 
@@ -90,11 +90,11 @@ class Reachable:
             elif isinstance(x, tuple):
                 pending += reversed(list(x))
             else:
-                pending.append(getattr(x, "__wrapped__", None))  # grad(f) calls f
+                pending.append(wrapped_in(x))  # grad(f) calls f
 
     def _function(self, f: FunctionType) -> list[Any]:
         if not is_user_code(f.__code__):
-            return [getattr(f, "__wrapped__", None)]
+            return [wrapped_in(f)]
         found: list[Any] = [f.__kwdefaults__, f.__defaults__]
         for name in _names_in(f.__code__):
             if name in f.__globals__ and (id(f.__globals__), name) not in self._seen:

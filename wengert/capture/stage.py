@@ -8,9 +8,12 @@ iterations is known and not large.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +23,16 @@ from wengert.box.box import Box
 from wengert.box.functions.operands import demand
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
-from wengert.capture.carried import Carried, Variables
+from wengert.capture.carried import Carried, Variables, forget_variables
 from wengert.capture.compared import compared
-from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, put_all
-from wengert.capture.deciding import condition
+from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, note_created, put_all
+from wengert.capture.deciding import condition, method_of_class
 from wengert.capture.each_of import gone_through
-from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, settle_all
+from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, current_attempt, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
-from wengert.capture.iteration import PUSHED, Items, Range, items_of, listed_numbers, refused
+from wengert.capture.iteration import PUSHED, DataChoose, Items, Range, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
 from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
 from wengert.capture.opened import SEQUENCES, has_items, is_open
@@ -41,7 +44,7 @@ from wengert.control.loop import loop as loop_op
 from wengert.control.while_ import while_
 from wengert.errors import ConcretizationError, EscapedValueError, Signal, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing
-from wengert.ir.node import Block, Type
+from wengert.ir.node import Block, Type, all_nodes
 from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.interval import Interval
@@ -55,6 +58,9 @@ UNROLLED = 4
 _UNROLLED_IF_NEED_BE = 512
 _IN_PYTHON = 8
 """A `while` whose test is known runs in Python for so many iterations; then staging it is tried."""
+_SHORT = 20
+"""A suite of fewer operations may be in the program twice. A first iteration of its own is worth some percent of the
+time of a gradient, since what it starts from is known; and in loops inside loops, each doubles all that is in it."""
 _INT = Type((), np.dtype(np.int64), True)
 
 Thunk = Callable[[], Any]
@@ -144,7 +150,8 @@ def _contains(a: Any, b: Any) -> Any:
             elif same:
                 return True
         return found
-    return a in b
+    has = method_of_class(b, "__contains__")
+    return a in b if has is None else condition(has(b, a))  # (of which Python makes a truth value)
 
 
 def _numbers_in(things: Any) -> Any:
@@ -167,6 +174,7 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
         return not_(any_items) if positive else any_items
     if _asks_which_object(a, b):
         return identity(a, b, positive)
+    a, b = _fields_compared(a, b, "__eq__")
     if _go_item_by_item(a, b):
         items = [functools.partial(_same, x, y) for x, y in zip(a, b, strict=False)]
         equal = len(a) == len(b) and and_(*items)
@@ -176,6 +184,7 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
 
 def ordered(a: Any, b: Any, name: str) -> Any:
     """`a < b`, `a <= b`, `a > b` or `a >= b`: of tuples and lists the first items decide that are not equal."""
+    a, b = _fields_compared(a, b, f"__{name}__")
     if not _go_item_by_item(a, b):
         return compared(name, a, b)
 
@@ -185,6 +194,18 @@ def ordered(a: Any, b: Any, name: str) -> Any:
         return ifexp(_same(a[k], b[k]), lambda: of_items(k + 1), lambda: ordered(a[k], b[k], name))
 
     return of_items(0)
+
+
+def _fields_compared(a: Any, b: Any, name: str) -> tuple[Any, Any]:
+    """Of two objects that are compared as `dataclasses` wrote it, the tuples of fields that are; others as they are."""
+    kind = a.__class__
+    if kind is b.__class__ and "__dataclass_fields__" in kind.__dict__:
+        owner = next((cls for cls in kind.__mro__ if name in vars(cls)), kind)
+        method = vars(owner).get(name)
+        if method.__class__ is FunctionType and method.__code__.co_filename.startswith("<"):
+            names = [field.name for field in dataclasses.fields(owner) if field.compare]
+            return tuple([getattr(a, name) for name in names]), tuple([getattr(b, name) for name in names])
+    return a, b
 
 
 def _go_item_by_item(a: Any, b: Any) -> bool:
@@ -278,7 +299,7 @@ def test(x: Any) -> Any:
     """The condition of a comprehension, which Python decides."""
     x = condition(x)
     if is_symbolic(x):
-        raise StagingError(
+        raise DataChoose(
             "a condition of a comprehension depends on a value that is known only when the compiled program runs",
             remedy="use a mask, x[x > 0], or np.where, or a for loop with an if",
         )  # fmt: skip
@@ -491,7 +512,9 @@ def _stage_while(loop: Loop, is_rest: bool, answer: Any) -> None:
     """A `while` as a loop of the program, likewise; its condition has been evaluated, to the given answer."""
 
     def stage(loop: Loop) -> None:
-        _staged_while(loop, Carried(loop.variables, is_rest))
+        carried = Carried(loop.variables, is_rest)
+        carried.may_not_run = is_symbolic(answer)
+        _staged_while(loop, carried)
 
     def leaving() -> None:
         again = _rotated(loop, answer)
@@ -572,7 +595,10 @@ class _Fetched:
 
     def item(self, k: int) -> Any:
         if k == len(self._found):
-            self._found.append(next(self._iterator))
+            item = next(self._iterator)
+            if self.iterable.__class__ is itertools.groupby:
+                note_created(item[1])
+            self._found.append(item)
         return self._found[k]
 
 
@@ -631,6 +657,15 @@ def _while(loop: Loop, is_rest: bool) -> None:
             return
         if not settled(answer):
             return
+        if iterations == 0 and _is_open_after_one(loop):
+            try:
+                opening(functools.partial(_stage_while, loop, False, answer))
+                return
+            except _RaisedAtOnce:
+                pass
+            except _CANNOT_BE_STAGED as error:
+                if isinstance(error, Placed) and not error.is_here():
+                    raise
         if iterations == limit:
             stage = functools.partial(_stage_while, loop, False, answer)
             try:
@@ -653,6 +688,35 @@ def _while(loop: Loop, is_rest: bool) -> None:
             raising.add(code)
             raise
         iterations += 1
+
+
+def _is_open_after_one(loop: Loop) -> bool:
+    """Whether the test of a `while`, which holds, depends on symbols after one iteration: `error = np.inf` before
+    `while error > tol`. Then the first iteration is one like the others, and needs no code of its own, unless that is
+    short. It is tried out, and undone; a loop in which that was of no use is not tried again."""
+    session, v, code = current.session, loop.variables, loop.body.__code__
+    if session is None or code in session.one_by_one or code in session.raising or current_attempt() is not None:
+        return False
+    session.one_by_one.add(code)
+    state, capture = v.get(), Capture(varying=True)
+    assert loop.go_on is not None
+    try:
+        with capturing(capture):
+            loop.body()
+            depends = is_symbolic(condition(loop.go_on()))
+        if not depends or sum(1 for _ in all_nodes(Block([], capture.nodes, []))) < _SHORT:
+            return False
+    except (*OWN_ERRORS, Exception):
+        return False
+    finally:
+        capture.restore()
+        capture.written.clear()
+        forget_variables(capture, v.get)
+        v.set(state)
+        put_all(capture.objects)
+        capture.objects.clear()
+    session.one_by_one.discard(code)
+    return True
 
 
 def _has_open_lists() -> bool:
@@ -694,12 +758,13 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
     """
     iterable = gone_through(number_of(iterable))
     items = items_of(iterable)
-    if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and isinstance(iterable, Box):
+    has_places = isinstance(iterable, Box) or is_open(iterable)
+    if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and has_places:
         demand(e.less_equal(items.count, len(reads)), f"too many values to unpack (expected {len(reads)})")
         demand(e.greater_equal(items.count, len(reads)), f"not enough values to unpack (expected {len(reads)})")
-        return [iterable[k] for k in range(len(reads))]
+        return [iterable[k] if isinstance(iterable, Box) else items.item(k) for k in range(len(reads))]
     if isinstance(items, Items) and isinstance(items.count, Traced):
-        raise StagingError("a comprehension, or an assignment to several names, over a number of items that is known "
+        raise DataChoose("a comprehension, or an assignment to several names, over a number of items that is known "
                            "only when the compiled program runs",
                            remedy="use a list comprehension or a for loop, and items by their places")  # fmt: skip
     if is_open(iterable) and items is not None:

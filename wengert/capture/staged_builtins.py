@@ -6,17 +6,19 @@ is added in `staged_hooks.py`.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.dispatch import FUNCTIONS
-from wengert.box.functions.operands import cast, fitted
+from wengert.box.dispatch import FUNCTIONS, entered_in
+from wengert.box.functions.operands import cast, demand, demand_real, fitted
 from wengert.box.writing import settled
-from wengert.capture import hooks, retrying, rewrite, stage
+from wengert.capture import hooks, ordering, real_or_complex, retrying, rewrite, stage, whole_numbers
 from wengert.capture.copying import COPYING
 from wengert.capture.deciding import condition
 from wengert.capture.draws import Made
@@ -33,9 +35,9 @@ from wengert.capture.one_of import OneOf, whether
 from wengert.capture.open_lists import JOINING, as_an_array, columns, length
 from wengert.capture.opened import Opened, is_open
 from wengert.capture.optional import Optional, is_instance
-from wengert.capture.ordering import REPLACED
 from wengert.capture.replacements import demand_number
 from wengert.capture.values import as_number, converted, holds_symbols, is_symbolic, truth
+from wengert.capture.whole_numbers import as_pythons, of_integers
 from wengert.capture.words import ChosenWords, are_words
 from wengert.capture.words import refused as words_refused
 from wengert.errors import StagingError
@@ -56,19 +58,19 @@ BUILTINS: dict[Any, Callable] = {
     range: staged_range,
     enumerate: staged_enumerate,
     reversed: staged_reversed,
-    **REPLACED,
+    **ordering.REPLACED,
+    **real_or_complex.REPLACED,
     **COPYING,
+    **whole_numbers.REPLACED,
+    operator.contains: lambda things, item: stage.chain(item, ("contains",), lambda: things),
+    operator.countOf: lambda things, item: ordering.number_in(list(things), item),
+    operator.indexOf: lambda things, item: ordering.place_in(list(things), item),
+    operator.not_: stage.not_,
 }
 """What is called in place of builtins, and of constructors with lengths that may be symbols."""
 
 
-def replaces(*originals: Any) -> Callable[[Callable], Callable]:
-    def register(replacement: Callable) -> Callable:
-        for original in originals:
-            BUILTINS[original] = replacement
-        return replacement
-
-    return register
+replaces = functools.partial(entered_in, BUILTINS)
 
 
 def _is_plain_symbol(x: Any) -> bool:
@@ -96,6 +98,8 @@ def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
 
     def python_number(x: Any = default, /, *base: Any, **named: Any) -> Any:
         demand_number(x)
+        if is_symbolic(x):
+            demand_real(x)
         if base or named:  # of a text
             return eager(x, *base, **named)
         if is_symbolic(x) and dtype is np.int64:
@@ -133,15 +137,10 @@ for _kind in (np.float64, np.float32, np.complex128, np.complex64, np.bool_, np.
     BUILTINS[_kind] = _numpy_scalar(_kind)
 
 
-@replaces(bool)
+@replaces(bool, operator.truth)
 def _bool(x: Any = False) -> Any:
     x = condition(x)
     return as_python(truth(x)) if is_symbolic(x) else bool(settled(x))
-
-
-def _pythons(x: Any) -> Any:
-    """An integer of any type as Python's, which is not as short."""
-    return x if python_class(x) is not None else as_number(x, np.int64)
 
 
 def _rounding(op: Any, original: Callable) -> Callable:
@@ -153,7 +152,7 @@ def _rounding(op: Any, original: Callable) -> Callable:
             return eager(x)
         check_whole(x)
         if dtype_of(x).kind in "iu" and not shape_of(x):
-            return _pythons(x)
+            return as_pythons(x)
         return as_number(op(e.stop_gradient(x)), np.int64)
 
     return rounded
@@ -172,7 +171,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
         raise TypeError("type numpy.ndarray doesn't define __round__ method")
     if ndigits is None and not shape_of(x):
         check_whole(x)
-        return _pythons(x) if dtype_of(x).kind in "iu" else as_number(e.rint(e.stop_gradient(x)), np.int64)
+        return as_pythons(x) if dtype_of(x).kind in "iu" else as_number(e.rint(e.stop_gradient(x)), np.int64)
     y = e.round(x, decimals=ndigits or 0)
     return y if python_class(x) is None else as_python(y)
 
@@ -181,29 +180,21 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
     if mod is None or not any(map(is_symbolic, (base, exp, mod))):
         return hooks.REPLACEMENTS.get(pow, pow)(base, exp) if mod is None else pow(base, exp, mod)
-    if is_symbolic(exp) or exp.__class__ is not int or exp < 0 or not all(map(_is_integer, (base, mod))):
-        raise StagingError(
-            "pow with three arguments of which the second is known only when the compiled program runs, negative, or "
-            "no integer", remedy="multiply in a loop, with % after each product",
-        )  # fmt: skip
-    result: Any = 1 % mod
-    while exp:  # by repeated squaring, so that no product is larger than the square of the modulus
-        base = base % mod
-        result, base, exp = result * base % mod if exp & 1 else result, base * base if exp > 1 else base, exp >> 1
-    return result
-
-
-def _is_integer(x: Any) -> bool:
-    return dtype_of(x).kind in "biu" and not shape_of(x)
+    return of_integers(pow)(base, exp, mod)
 
 
 @replaces(sum)
 def _sum(iterable: Any, /, start: Any = 0) -> Any:
-    if isinstance(iterable, Box) and is_symbolic(iterable):
+    if isinstance(iterable, Box) and is_symbolic(iterable) and not _is_known_to_be_empty(iterable):
         kind = dtype_of(iterable)
         total = FUNCTIONS[np.sum](iterable, axis=0, dtype=kind if kind.kind in "iu" else None)
         return total if start.__class__ is int and start == 0 else start + total
     return sum(iterable, start)
+
+
+def _is_known_to_be_empty(array: Any) -> bool:
+    """Whether nothing is added to a zero, which stays an integer."""
+    return shape_of(array)[:1] == (0,)
 
 
 @replaces(zip)
@@ -375,11 +366,39 @@ def _arange(*args: Any, **options: Any) -> Any:
     if dtype is not None and len(bounds) > 1:
         fitted(bounds[0], dtype)
     if any(dtype_of(b).kind not in "iu" for b in bounds):
-        raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs",
-                           remedy="use a + step * np.arange(n)")  # fmt: skip
+        return _evenly_spaced(bounds, dtype)
     items = counted_range(*bounds)
     counted = running.state.capture.process(iota, (), {"n": items.count})
     return items.item(counted) if dtype is None else cast(items.item(counted), dtype)
+
+
+def _between(original: Callable) -> Callable:
+    """`np.linspace` and its like, which ask only the ends whether they are traced."""
+
+    def spaced(start: Any, stop: Any, num: Any = 50, *rest: Any, **options: Any) -> Any:
+        num = settled(num)
+        if is_symbolic(num):
+            return FUNCTIONS[original](start, stop, num, *rest, **options)
+        return hooks.call(original, 1, rewrite.ANYTHING)(start, stop, num, *rest, **options)
+
+    return spaced
+
+
+for _spacing in (np.linspace, np.logspace, np.geomspace):
+    BUILTINS[_spacing] = _between(_spacing)
+
+
+def _evenly_spaced(bounds: list, dtype: Any) -> Any:
+    """`np.arange` between floats: as many as NumPy computes."""
+    start, stop, step = bounds if len(bounds) == 3 else (*bounds, 1) if len(bounds) == 2 else (0, *bounds, 1)
+    if any(dtype_of(b).kind not in "iuf" for b in bounds) or (dtype is not None and dtype.kind not in "f"):
+        raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs, "
+                           "of a type that is no float", remedy="use a + step * np.arange(n)")  # fmt: skip
+    many = e.ceil(e.divide(*[e.stop_gradient(x) if isinstance(x, Traced) else x for x in (stop - start, step)]))
+    demand(e.isfinite(many), "arange: cannot compute length")
+    count = cast(e.maximum(many, 0.0), np.int64)
+    places = cast(running.state.capture.process(iota, (), {"n": count}), np.float64)
+    return cast(start + places * (start + step - start), dtype or np.result_type(*map(dtype_of, bounds), np.float64))
 
 
 def _of_lists(original: Callable) -> Callable:

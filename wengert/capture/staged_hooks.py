@@ -22,6 +22,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import Any, cast
@@ -45,8 +46,16 @@ from wengert.capture import (
 )
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
-from wengert.capture.chosen import chosen, filtered, in_place_of_lists
-from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
+from wengert.capture.chosen import chosen, filtered, in_place_of_lists, numbers_of
+from wengert.capture.containers import (
+    CHANGING,
+    RESUMING,
+    about_to_change,
+    about_to_iterate,
+    leaves,
+    note_created,
+    stages,
+)
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.each_of import each, each_argument, holds_one_of
@@ -61,6 +70,7 @@ from wengert.capture.generated import (
     held,
     is_generated,
     listed,
+    listed_items,
     over,
     passed_on,
     sum_of,
@@ -78,14 +88,16 @@ from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
 from wengert.capture.optional import given_to_others, number_of, numbers_in
-from wengert.capture.ordering import FOLLOWED, number_in, on_list, place_in, sort_list
-from wengert.capture.outside import outside
+from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
+from wengert.capture.outside import next_number, outside
+from wengert.capture.read_texts import read_text
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, has_attribute
 from wengert.capture.session import current, is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.staged_builtins import BUILTINS, replaces
 from wengert.capture.staged_reads import found_under, is_open_key, key_holds_symbols, read, settled_key
 from wengert.capture.syntax import OURS
 from wengert.capture.values import holds_symbols, is_number
+from wengert.capture.whole_numbers import method_of_integer
 from wengert.capture.words import are_words
 from wengert.errors import InPlaceError, StagingError
 from wengert.ir.symbol import Sym, known
@@ -95,18 +107,6 @@ from wengert.running import running
 _operates_for_user = True
 
 # ------------------------------------------------------------------------------------------------------------- calls
-
-_CHANGING = frozenset(
-    (
-        "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
-        "popleft", "appendleft", "extendleft", "rotate", "sort", "reverse", "move_to_end", "difference_update",
-        "intersection_update", "symmetric_difference_update", "__init__", "__setitem__", "__delitem__", "__iadd__",
-        "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__", "__setstate__",
-    )
-)  # fmt: skip
-
-_RESUMING = frozenset(("send", "throw", "close", "__next__"))
-
 
 setattr(OneOf, "__call__", lambda self, *args, **kwargs: staged_call(self)(*args, **kwargs))  # noqa: B010
 
@@ -142,7 +142,7 @@ def _staged_call(f: Any, operands: int, given: int) -> Any:
 _GOING_THROUGH: dict[Any, Callable] = {
     sum: sum_of, any: lambda items: answer_of(items, True), all: lambda items: answer_of(items, False), next: first_of,
     **{f: (lambda items, *rest, f=f, **options: staged_call(f)(listed(items), *rest, **options))
-       for f in (list, tuple, min, max, sorted, deque, math.fsum, math.prod)},
+       for f in (list, tuple, min, max, sorted, deque, math.fsum, math.prod, np.fromiter)},
 }  # fmt: skip
 """Functions that go through all items of an iterable, or up to one: what they do with a generator."""
 
@@ -154,6 +154,8 @@ def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
             return other(*args, **options)
     elif args and is_generated(args[0]):
         return _GOING_THROUGH[f](*args, **options)
+    elif f is next and args and (called := next_number(args[0])) is not None:
+        return called()
     return _called(f, BUILTINS.get(f), f in _FOLLOWING)(*args, **options)
 
 
@@ -164,39 +166,11 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
             found = _with_numbers(found, f)
         return found if session is None else functools.partial(_with_items, found, session)
     kind = f.__class__
-    if kind in (MethodDescriptorType, WrapperDescriptorType) and issubclass(f.__objclass__, MUTABLE):
-        if f.__name__ in _CHANGING:  # list.append(a, x)
-            return lambda owner, /, *args, **kwargs: staged_call(f.__get__(owner))(*args, **kwargs)
-    if kind in (BuiltinFunctionType, MethodWrapperType):
-        owner = f.__self__
-        if owner.__class__ is dict and session is not None:
-            if f.__name__ in ("values", "items"):
-                return getattr(session.mapping(owner), f.__name__)
-            if f.__name__ == "get":
-                return functools.partial(_get, session, owner)
-        if isinstance(owner, str) and f.__name__ in ("format", "join"):
-            return functools.partial(staged_texts.format if f.__name__ == "format" else staged_texts.join, owner)
-        if is_open(owner):
-            return method(owner, f.__name__)
-        if isinstance(owner, (list, tuple)) and f.__name__ in _COMPARING:
-            return functools.partial(_COMPARING[f.__name__], owner)
-        if isinstance(owner, MUTABLE) and f.__name__ == "copy":
-            return lambda: note_created(f())
-        if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
-            about_to_change(owner)
-        if f.__name__ in _RESUMING and f is not fresh_tag:  # a mode may be made anywhere
-            about_to_iterate(owner)
-    elif kind is MethodType:
-        if isinstance(f.__self__, MUTABLE):
-            about_to_change(f.__self__)
-    elif kind is operator.attrgetter:
-        return functools.partial(_attributes, f)
-    elif kind is operator.methodcaller:
-        return functools.partial(_method_called, f)
-    elif session is not None and kind is FunctionType and hasattr(f, "registry"):  # functools.singledispatch
-        session.found(f.registry, functools.partial(getattr, f, "registry"))
+    if kind in _ASKED_FIRST and (found := _ASKED_FIRST[kind](f, session)) is not None:
+        return found
     if kind in (BuiltinFunctionType, MethodType) and f.__name__ == "tolist" and is_number(f.__self__):
-        return lambda: _all_made(f())
+        numbers = numbers_of(f.__self__, as_pythons=True)
+        return lambda: _all_made(f()) if numbers is None else numbers
     special = generator_made(f) or random_method(f) or outside(f)
     if special is not None:
         return special if session is None else functools.partial(_with_items, special, session)
@@ -206,11 +180,62 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
     if session is None or is_user_function(f):
         target = _noting_iterators(target) if _is_generator_function(f) else target
         return target if session is None else functools.partial(session.pass_on, f, target, len(session.passed))
-    if isinstance(f, type) and not follows:
+    if isinstance(f, type) and not follows and f.__module__ != "itertools":  # whose instances go through what they get
         return functools.partial(_instance, target, session)
     if follows:
         target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
+
+
+def _unbound_method(f: Any, session: Any) -> Callable | None:
+    """`list.append`, called as `list.append(a, x)`."""
+    if not issubclass(f.__objclass__, MUTABLE) or f.__name__ not in CHANGING:
+        return None
+    return lambda owner, /, *args, **kwargs: staged_call(f.__get__(owner))(*args, **kwargs)
+
+
+def _builtin_method(f: Any, session: Any) -> Callable | None:
+    """A method of one of Python's own classes, if it is another one here; what it is about to change is told."""
+    owner, name = f.__self__, f.__name__
+    if owner.__class__ is dict and session is not None:
+        if name in ("values", "items"):
+            return getattr(session.mapping(owner), name)
+        if name == "get":
+            return functools.partial(_get, session, owner)
+    if isinstance(owner, str) and name in ("format", "join"):
+        return functools.partial(staged_texts.format if name == "format" else staged_texts.join, owner)
+    if is_open(owner):
+        return method(owner, name)
+    if isinstance(owner, (list, tuple)) and name in _COMPARING:
+        return functools.partial(_COMPARING[name], owner)
+    if isinstance(owner, MUTABLE) and name == "copy":
+        return lambda: note_created(f())
+    if isinstance(owner, MUTABLE) and name in CHANGING:
+        about_to_change(owner)
+    if name in RESUMING and f is not fresh_tag:  # a mode may be made anywhere
+        about_to_iterate(owner)
+    return None
+
+
+def _bound_method(f: Any, session: Any) -> None:
+    if isinstance(f.__self__, MUTABLE):
+        about_to_change(f.__self__)
+
+
+def _function(f: Any, session: Any) -> None:
+    if session is not None and hasattr(f, "registry"):  # functools.singledispatch
+        session.found(f.registry, functools.partial(getattr, f, "registry"))
+
+
+_ASKED_FIRST: dict[type, Callable[[Any, Any], Callable | None]] = {
+    **dict.fromkeys((MethodDescriptorType, WrapperDescriptorType), _unbound_method),
+    **dict.fromkeys((BuiltinFunctionType, MethodWrapperType), _builtin_method),
+    MethodType: _bound_method,
+    FunctionType: _function,
+    operator.attrgetter: lambda f, session: functools.partial(_attributes, f),
+    operator.methodcaller: lambda f, session: functools.partial(_method_called, f),
+}
+"""By the class of a callable and the session: what is called in its place, or None if that is yet to be found."""
 
 
 def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
@@ -251,14 +276,15 @@ def entered_by(f: Any, session: Any) -> Any:
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
 _TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, map, setattr,
-                          str, repr, format, object.__setattr__, *COPYING))  # fmt: skip
+                          str, repr, format, object.__setattr__, operator.truth, operator.not_, operator.contains,
+                          *COPYING))  # fmt: skip
 """Builtins that know what a value is that may be None, or do not look at it."""
 
 
 def _puts_away(f: Any) -> bool:
     """Whether a function only puts its arguments into a container, or fetches what is there."""
     if isinstance(f, type):
-        return f is tuple or (is_of_user(f) and not issubclass(f, Enum))
+        return f in (tuple, SimpleNamespace) or (is_of_user(f) and not issubclass(f, Enum))
     owner = getattr(f, "__self__", None)
     if isinstance(owner, tuple) or (isinstance(owner, type) and issubclass(owner, tuple)):  # `_replace`, `_make`
         return f.__name__ in ("_replace", "_make", "_asdict", "__new__")
@@ -274,7 +300,7 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
     # (not a function inside of the one above, which would hold itself, and with it arrays that nobody else holds)
     if holds_one_of(args, kwargs):
         return each_argument(_with_numbers(f, named), args, kwargs)
-    if current.session is not None and current.session.constants:
+    if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
         demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
     to = getattr(named, "__qualname__", None) or type(named).__qualname__
     if named.__class__ is MethodType:
@@ -364,8 +390,14 @@ def _making(kind: Any) -> Callable:
     return lambda *args, **kwargs: made(kind(*args, **kwargs))
 
 
-for _container in (list, dict, set, deque):
+for _container in (dict, set, deque):
     BUILTINS[_container] = _making(_container)
+
+
+@replaces(list)
+def _list(*iterable: Any) -> Any:
+    found = numbers_of(iterable[0]) if len(iterable) == 1 else None
+    return made(list(*iterable)) if found is None else found
 
 
 # ------------------------------------------------------------------------------------------------------------ stores
@@ -381,6 +413,7 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
         if current.session is not None:
             current.session.about_to_write(container)
         if stages() or holds_symbols(v) or key_holds_symbols(key):
+            ownership.refuse_fields(container)
             if container.base is not None:
                 raise StagingError(
                     "a value that is known only when the compiled program runs is written into a view of a plain array",
@@ -389,6 +422,8 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
             return Cell(container)
     elif isinstance(container, MUTABLE) and row_in(container) is None:
         about_to_change(container)
+    elif container.__class__ is np.void and (stages() or holds_symbols(v)):
+        ownership.refuse_fields(container)
     return container
 
 
@@ -525,7 +560,7 @@ def _about_to_set(owner: Any, name: str) -> None:
         about_to_change(owner, ("attribute", name))
         return
     session = current.session
-    if stages() and (session is None or running.state.capture is not session.top):
+    if stages():
         raise StagingError(
             f"the attribute {name} of {owner.__name__}, a class or a module, is set in a branch or loop that depends "
             "on a value known only when the compiled program runs", remedy="set it outside, or set one of an object",
@@ -644,6 +679,8 @@ def attr(owner: Any, name: str) -> Any:
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
+        if (of_integer := method_of_integer(owner, name)) is not None:
+            return of_integer
         if not has_attribute(owner, name):
             raise AttributeError(f"'{class_of(owner).__name__}' object has no attribute '{name}'")
         if name == "shape":
@@ -714,6 +751,8 @@ set_staged_hooks(
         rewrite.SLICE: slice,
         rewrite.FORMAT: staged_texts.interpolate,
         rewrite.OPERATE: operate,
+        rewrite.CLASS_OF: lambda x: attr(x, "__class__"),
+        rewrite.READ_TEXT: read_text,
         MATCHED: _matched,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,
@@ -741,6 +780,7 @@ set_staged_hooks(
         lowering.GENERATED: generated,
         lowering.EXTENDED: extended,
         lowering.CHOSEN_OF: chosen_of,
+        lowering.LISTED: listed_items,
         lowering.HELD: held,
         lowering.RECURSES: recursing.recurses,
         lowering.RECURSED: recursing.recursed,

@@ -6,6 +6,7 @@ element of an array, or one of several things in its turn, or found by comparing
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -53,21 +54,12 @@ def read(container: Any, key: Any) -> Any:
     container, key = number_of(container), numbers_in(key)
     if container.__class__ is OneOf or key.__class__ is OneOf:
         return each_argument(read, (container, key), {})
-    if container.__class__ is dict and is_open_key(key, container):
+    if container.__class__ in (dict, OrderedDict, Counter) and is_open_key(key, container):
         return found_under(container, key, lambda: _no_such_key(container))
     if isinstance(container, (np.ndarray, Box)):
         key = as_array_of(key)
     if container.__class__ is np.ndarray:
-        if key_holds_symbols(key):
-            if are_words(container):
-                read(np.zeros(container.shape, bool), key)  # where the place must be
-                return ChosenWords(key)
-            container, key = without_flags(container, settled_key(key))
-            pattern, arrays = split_index(key)
-            if any(isinstance(a, Traced) for a in arrays):
-                return call(index, container, *arrays, pattern=pattern)
-            return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
-        return container[key]
+        return _read_array(container, key) if key_holds_symbols(key) else container[key]
     if isinstance(container, Box):
         return container[settled_key(key)]
     if isinstance(container, Items):
@@ -78,19 +70,8 @@ def read(container: Any, key: Any) -> Any:
         return read_item(container, key)
     if container.__class__ in (tuple, list, dict) and _is_either(container, key):
         return stage.ifexp(key, lambda: read(container, True), lambda: read(container, False))
-    if container.__class__ in (tuple, list) and isinstance(key, Traced):
-        found = _number_in(container, key)
-        if found is not None:
-            return found
-    if container.__class__ in (str, tuple, list) and is_symbolic(key) and not shape_of(key):
-        found = _constant_in(container, key)
-        if found is not None:
-            return found
-    if container.__class__ in (tuple, list) and placed.is_place(key):
-        found = placed.read(container, key)
-        found = placed.row_at(container, key) if found is None else found
-        if found is not None:
-            return found
+    if container.__class__ in (str, tuple, list) and (found := _at_symbol(container, key)) is not None:
+        return found
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
     value = container[identified(key) if isinstance(container, dict) else key]
@@ -98,6 +79,36 @@ def read(container: Any, key: Any) -> Any:
     if session is not None:
         value = session.item(container, key, value)
     return note_created(value) if container.__class__ is list and key.__class__ is slice else value
+
+
+def _read_array(container: np.ndarray, key: Any) -> Any:
+    """Elements of a constant array, at places that only the program knows."""
+    if are_words(container):
+        read(np.zeros(container.shape, bool), key)  # where the place must be
+        return ChosenWords(key)
+    container, key = without_flags(container, settled_key(key))
+    pattern, arrays = split_index(key)
+    if any(isinstance(a, Traced) for a in arrays):
+        return call(index, container, *arrays, pattern=pattern)
+    return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
+
+
+def _at_symbol(container: Any, key: Any) -> Any:
+    """What a text, tuple or list holds at a place that only the program knows, as one value of the program; `None` if
+    the place is known, or it cannot be one."""
+    is_text = container.__class__ is str
+    if not is_text and isinstance(key, Traced) and (found := _number_in(container, key)) is not None:
+        return found
+    if is_symbolic(key) and not shape_of(key) and (found := _constant_in(container, key)) is not None:
+        return found
+    if not is_text and placed.is_place(key):
+        found = placed.read(container, key)
+        found = placed.row_at(container, key) if found is None else found
+        if found is not None:
+            return found
+    if not is_text and key.__class__ is slice and key_holds_symbols(key):
+        return placed.cut(container, settled_key(key))
+    return None
 
 
 def is_open_key(key: Any, mapping: dict) -> bool:
@@ -147,6 +158,8 @@ def found_under(mapping: dict, key: Any, otherwise: Callable[[], Any]) -> Any:
 
 
 def _no_such_key(mapping: dict) -> Any:
+    if mapping.__class__ is Counter:
+        return 0
     raise KeyError(f"a key that is none of {list(mapping)}")
 
 

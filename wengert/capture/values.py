@@ -20,7 +20,7 @@ from wengert.errors import StagingError
 from wengert.ir.build import Capture, content
 from wengert.ir.infer import Found
 from wengert.ir.node import Dyn, Type, Var
-from wengert.ir.numbers import innermost, python_class
+from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -46,7 +46,7 @@ def as_number(x: Any, dtype: Any) -> Any:
         x = s.reshape(x, shape=())
     op = s.astype if np.dtype(dtype).kind in "fc" else s.as_integer
     if x.__class__ is not Sym:  # of a transformation inside the program
-        return op(x, dtype=np.dtype(dtype))
+        return as_python(op(x, dtype=np.dtype(dtype)))
     (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
     if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
         y._span = x._span if dtype_of(x).kind in "iu" else None
@@ -96,19 +96,20 @@ def note_mixed(y: Any, mixed: bool) -> None:
 def note_either(y: Any, *values: Any, is_chosen: bool = False) -> None:
     """Note of a number that stands for one of several whether some of them are Python's and others NumPy's.
 
-    Short integers are taken for NumPy's in loops, where sums begin with a zero of Python's, and beside zeros. One that
-    is chosen otherwise may be any number, and what is computed with it must not wrap around if it is Python's."""
+    Short integers and floats are taken for NumPy's in loops, where sums begin with a zero of Python's, and beside
+    zeros. One that is chosen otherwise may be any number, and what is computed with it must neither wrap around nor
+    lose digits if it is Python's."""
     symbol, numbers = innermost(y), [innermost(x) for x in values if x is not UNDEFINED]
     if symbol.__class__ is not Sym or shape_of(symbol):
         return
-    is_known = is_chosen and is_short_integer(dtype_of(symbol)) and not any(_is_zero(x) for x in numbers)
-    if dtype_of(symbol) in _PYTHONS or is_known:
+    is_any = is_chosen and not any(_is_zero(x) for x in numbers)
+    if dtype_of(symbol) in _PYTHONS or is_any:
         is_some = any(x.__class__ is Sym and x._node.either for x in numbers)
         symbol._node.either = is_some or len({python_class(x) is not None for x in numbers}) > 1
 
 
 def _is_zero(x: Any) -> bool:
-    return x.__class__ is int and x == 0
+    return x.__class__ in (int, float) and x == 0
 
 
 def is_short_integer(dtype: np.dtype) -> bool:
@@ -206,6 +207,11 @@ def formals(capture: Capture) -> list[Var]:
     return [p for p, x in zip(capture.params, capture.captured, strict=True) if x is None]
 
 
+_STAND_FOR = {"Opened": "a list that data fill", "PooledRow": "a list", "OneOf": "one of several things",
+              "Optional": "a value or None"}  # fmt: skip
+"""What classes of this folder stand for, by their names."""
+
+
 def described(x: Any) -> str:
     """What a value is, in a few words."""
     if x is UNDEFINED or x is None:
@@ -218,6 +224,8 @@ def described(x: Any) -> str:
         return f"the string {x!r}"
     if isinstance(x, Enum):
         return f"{type(x).__name__}.{x.name}"
+    if type(x).__module__.startswith(__name__.rpartition(".")[0]) and type(x).__name__ in _STAND_FOR:
+        return _STAND_FOR[type(x).__name__]
     article = "an" if type(x).__name__[:1] in "AEIOUaeiou" else "a"
     text = f"{article} {type(x).__name__}"
     if isinstance(x, dict):

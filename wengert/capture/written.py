@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -26,7 +27,7 @@ from wengert.box.dispatch import place_of_out
 
 Write = tuple[str, str, str]
 """A parameter, whom it is handed to (as written in the source; empty if the function itself writes to it) and as which
-argument: its position, or its name."""
+argument: its position (of those that `*args` stands for, the first one's, and `*`), or its name."""
 
 _READING = frozenset([
     "abs", "all", "any", "bool", "complex", "divmod", "enumerate", "float", "format", "getattr", "hasattr",
@@ -58,7 +59,7 @@ _COMPUTING = frozenset([
 def writes_of(function: ast.AST, libraries: frozenset[str] = frozenset()) -> frozenset[Write]:
     """What a function may do to its parameters. `libraries` are the names of NumPy and its like in its module."""
     args = function.args  # type: ignore[attr-defined]
-    parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if a]
     stands_for = {name: {name} for name in parameters}
     nodes = list(ast.walk(function))
     while sum(_bind(node, stands_for, libraries) for node in nodes):
@@ -167,7 +168,7 @@ def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
                 if last in _WRITERS and k == 0:
                     yield name, "", ""
             else:
-                yield name, callee if not starred else "", str(k) if not starred else ""
+                yield name, callee, f"{k}*" if starred else str(k)
     for keyword in node.keywords:
         for name in _shared(keyword.value, libraries):
             if of_library:
@@ -205,14 +206,33 @@ def _callee_writes(g: Any, place: str, writes_of_function: Callable[[FunctionTyp
         return g.__module__ == "_operator" and (g.__name__[0] == "i" or g.__name__ in ("setitem", "delitem"))
     if not isinstance(g, FunctionType):
         return True
-    code = g.__code__
-    if place.isdigit():
-        if int(place) >= code.co_argcount:
-            return True
-        place = code.co_varnames[int(place)]
-    elif place not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-        return True
-    return may_write(g, place, writes_of_function, seen)
+    first = place.rstrip("*")
+    if not first.isdigit():
+        names = [parameter_named(g, place)]
+    elif place == first:
+        names = [parameter_at(g, int(place))]
+    else:
+        code = g.__code__
+        names = [parameter_at(g, k) for k in range(int(first), max(code.co_argcount, int(first)) + 1)]
+        names = [name for k, name in enumerate(names) if name or not k]
+    return any(name is None or may_write(g, name, writes_of_function, seen) for name in names)
+
+
+def parameter_at(f: FunctionType, position: int) -> str | None:
+    """The parameter that gets what is passed at a position; `None` if there is none."""
+    code = f.__code__
+    if position < code.co_argcount:
+        return code.co_varnames[position]
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & CO_VARARGS else None
+
+
+def parameter_named(f: FunctionType, name: str) -> str | None:
+    """The parameter that gets what is passed by a name; `None` if there is none."""
+    code = f.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    if name in code.co_varnames[code.co_posonlyargcount : count]:
+        return name
+    return code.co_varnames[count + bool(code.co_flags & CO_VARARGS)] if code.co_flags & CO_VARKEYWORDS else None
 
 
 def _found(callee: str, f: FunctionType) -> Any:

@@ -9,6 +9,7 @@ the first block that the second one uses: they are found by capturing the second
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,14 @@ from wengert.box.writing import zeros
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Type, Var
+from wengert.ir.node import Block, Node, Type, Var, all_nodes
 from wengert.ir.symbol import Dim, Sym
+from wengert.modes.linear import selected
 from wengert.modes.tape import record
+from wengert.ops.guarded import guarded_product
 from wengert.ops.index import index
 from wengert.ops.sizes import padded as with_room
+from wengert.running import running
 from wengert.types import shape_of
 
 
@@ -87,7 +91,10 @@ class Transposed:
     the active parameters then.
     """
 
-    def __init__(self, source: Linearised, running: Sequence[bool]):
+    def __init__(self, source: Linearised, running: Sequence[bool], is_behind: bool = False):
+        """`is_behind`: the cotangents come through a selection."""
+        self._source, self._running, self._is_behind = source, running, is_behind
+        self._behind: Transposed | None = None
         capture = Capture(also=(source.capture,))
         with capturing(capture):
             cts = [
@@ -99,10 +106,29 @@ class Transposed:
                 capture.formal(strong(x._node.type), x.shape) if r else None
                 for x, r in zip(params, running, strict=True)
             ]
-            totals = source.linear.pull(cts, so_far=so_far)
+            totals = selected(partial(source.linear.pull, so_far=so_far), cts, yes=is_behind)
             outputs = [zeros(x.shape, x.dtype) if ct is None else ct for x, ct in zip(params, totals, strict=True)]
             self.block = capture.block(outputs)
         self.residuals: list[Any] = [x for x in capture.captured if x is not None]
+
+    def now(self) -> Transposed:
+        """The same for the cotangents of the sweep that is running."""
+        if self._is_behind or not running.state.selected:
+            return self
+        if self._behind is None:
+            self._behind = Transposed(self._source, self._running, True)
+        return self._behind
+
+
+def selects(*blocks: Block) -> bool:
+    """Whether not all values in blocks are used every time, so that the cotangents of some are zero."""
+    return any(_selects(node) for block in blocks for node in all_nodes(block))
+
+
+def _selects(node: Node) -> bool:
+    if node.op is index:
+        return any(x.type.shape for x in node.args[1:])
+    return getattr(node.op, "selects", False) or node.op is guarded_product
 
 
 # ---------------------------------------------------------------------------------------- residuals of varying length

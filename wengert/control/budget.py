@@ -213,7 +213,7 @@ def predicted(loops: list[LoopSizes], memory: int) -> tuple[int, int] | None:
     return memory - (tried.left or 0), repeated
 
 
-def described_bytes(n: int) -> str:
+def described_bytes(n: int, digits: int = 4) -> str:
     """A number of bytes, for people.
 
     >>> described_bytes(1500000)
@@ -221,7 +221,7 @@ def described_bytes(n: int) -> str:
     """
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if n >= size:
-            return f"{n / size:.4g} {unit}"
+            return f"{n / size:.{digits}g} {unit}"
     return f"{n} B"
 
 

@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.writing import zeros
-from wengert.control.blocks import Linearised, Transposed, unwrapped
+from wengert.control.blocks import Linearised, Transposed, selects, unwrapped
 from wengert.control.budget import key_of_budget
 from wengert.control.derived import derived
 from wengert.control.differing import one_by_one
-from wengert.control.lifting import joined, lifted, parts_of
+from wengert.control.lifting import joined, lifted, parts_of, types_of_body
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
-from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Dyn
 from wengert.modes.dual import push
@@ -65,6 +64,7 @@ class _Reverse:
         self.saved = [r for r in residuals if id(r._node) not in own]
         self.given = {id(r._node): own[id(r._node)] for r in residuals if id(r._node) in own}
         self.primal = source.primal(self.saved)
+        self.selects = selects(body)
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
@@ -78,8 +78,9 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
 
     def pull(cts: Sequence[Any]) -> Sequence[Any]:
-        residuals = [kept[id(r._node)] for r in reverse.transposed.residuals]
-        return door.call(call, *cts, *residuals, body=reverse.transposed.block, name=f"{name}_reverse")
+        transposed = reverse.transposed.now()
+        residuals = [kept[id(r._node)] for r in transposed.residuals]
+        return door.call(call, *cts, *residuals, body=transposed.block, name=f"{name}_reverse")
 
     def tangent(dots: Sequence[Any]) -> list[Any]:
         given = iter(dots)
@@ -89,12 +90,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         return [zeros(*aval_of(y)) if d is None else d for y, d in chosen]
 
     active = [y for y, o in zip(results, reverse.outputs, strict=False) if o]
-    boxes = iter(trace.custom(inputs, active, pull, push=tangent))
+    boxes = iter(trace.custom(inputs, active, pull, push=tangent, selects=reverse.selects))
     return tuple([next(boxes) if o else y for y, o in zip(results[:n], reverse.outputs, strict=True)])
 
 
-def _types(args: Sequence[Any], params: dict) -> list[Found]:
-    return [found(r.type) for r in params["body"].results]
-
-
-call = Control("call", _impl, lift=_lift, record=_record, types=_types)
+call = Control("call", _impl, lift=_lift, record=_record, types=types_of_body)

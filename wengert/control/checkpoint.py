@@ -19,8 +19,7 @@ from wengert.box.writing import settled, zeros
 from wengert.control.blocks import unwrapped
 from wengert.control.call import call as call_block
 from wengert.control.custom import PYTHON, staged
-from wengert.control.lifting import joined, lifted, parts_of
-from wengert.ir.infer import Found, found
+from wengert.control.lifting import joined, lifted, parts_of, types_of_body
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, all_nodes
 from wengert.modes.dual import push
@@ -95,7 +94,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
         return [zeros(*aval_of(y)) if d is None else d for y, d in zip(ys, y_dots, strict=True)]
 
     inputs = [args[k]._node for k in places]
-    boxes = iter(trace.custom(inputs, [y for y, a in zip(results, active, strict=True) if a], pull, push=tangent))
+    used = [y for y, a in zip(results, active, strict=True) if a]
+    boxes = iter(trace.custom(inputs, used, pull, push=tangent, selects=True))
     return tuple([next(boxes) if a else y for y, a in zip(results, active, strict=True)])
 
 
@@ -134,11 +134,7 @@ def _stage(args: tuple, params: dict) -> tuple[tuple, dict]:
     return (args, params) if "body" in params else staged(args, params, params["name"], params["function"])
 
 
-def _types(args: Sequence[Any], params: dict) -> list[Found]:
-    return [found(r.type) for r in params["body"].results]
-
-
-checkpoint = Control("checkpoint", _impl, lift=_lift, record=_record, types=_types, stage=_stage)
+checkpoint = Control("checkpoint", _impl, lift=_lift, record=_record, types=types_of_body, stage=_stage)
 PYTHON.add(checkpoint)
 
 

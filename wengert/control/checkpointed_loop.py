@@ -22,6 +22,7 @@ start.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -150,6 +151,15 @@ class CheckpointedLoop:
         """The number of segments of a number of iterations."""
         return count if self.length == 1 else (count + (self.length - 1)) // self.length
 
+    def bounds(self, segment: Any, count: Any) -> tuple[Any, Any]:
+        """The first iteration of a segment, and how many there are."""
+        if self.length == 1:
+            return segment, 1
+        begin = segment * self.length
+        iterations = e.minimum(begin + self.length, count) - begin
+        iterations._span = (1, self.length)
+        return begin, iterations
+
     def first_sweep(
         self, body: Block, count: Any, values: Sequence[Any], consts: Sequence[Any]
     ) -> tuple[list, KeptStates]:
@@ -211,9 +221,7 @@ class CheckpointedLoop:
 
         operands = [at, *kept.operands(), *state, last, count, *consts, *drawn]
         states = body.params[before : before + m]
-        variables = [var_like(x) for x in operands]
-        for var in variables[: 1 + n]:
-            var.stable = False
+        variables = carried_variables(operands, 1 + n)
         params = [_NUMBER, _NUMBER, *variables[2 : 1 + n], *states, *variables[1 + n + m :]]
         blocks = {"test": block_of(test, params), "body": block_of(step, params)}
         results = call(TABLE["while"], *operands, **blocks, carried=1 + n + m)
@@ -264,17 +272,13 @@ class CheckpointedLoop:
 
         `backward` goes backwards through a segment, given its residuals (`loop.Reverse.backward`).
         """
-        again, length = self.again, self.length
+        again = self.again
         sizes = [len(cts), len(totals), 2 + len(kept.states), len(y_cts), len(drawn), len(consts), len(ends)]
         carried = sum(sizes[:3])
 
         def function(k: Any, *xs: Any) -> list[Any]:
             segments, count, rest = xs[carried], xs[carried + 1], [*xs[:carried], *xs[carried + 2 :]]
-            groups = []
-            for size in sizes:
-                group, rest = rest[:size], rest[size:]
-                groups.append(group)
-            cts, totals, stack, y_cts, drawn, consts, ends = groups
+            cts, totals, stack, y_cts, drawn, consts, ends = grouped(rest, sizes)
             kept = KeptStates.of(stack)
             last = segments - 1 - k
             at = as_number(index(kept.places, kept.top, pattern=(ARRAY,)), COUNTER)
@@ -285,12 +289,7 @@ class CheckpointedLoop:
             _, kept, state = self._descent(
                 again.advance, again.before, last, False, count, at, kept, state, consts, drawn, range(len(state))
             )
-            if length == 1:
-                begin, number = last, 1
-            else:
-                begin = last * length
-                number = e.minimum(begin + length, count) - begin
-                number._span = (1, length)
+            begin, number = self.bounds(last, count)
             results = self._iterations(
                 again.save, again.before, number, begin, state, consts, drawn, carries=again.advance
             )
@@ -302,13 +301,25 @@ class CheckpointedLoop:
 
         segments = self.segments(count)
         operands = [*cts, *totals, *kept.operands(), segments, count, *y_cts, *drawn, *consts, *ends]
-        variables = [var_like(x) for x in operands]
-        for var in variables[:carried]:
-            var.stable = False
+        variables = carried_variables(operands, carried)
         top = len(cts) + len(totals)
         variables[top] = _NUMBER
         block = block_of(function, [_NUMBER, *variables])
         return call(TABLE["loop"], segments, *operands, body=block, carried=carried)[:top]
+
+
+def grouped(xs: Sequence[Any], sizes: Sequence[int]) -> list[list[Any]]:
+    """Operands that stand one after the other, in groups of these sizes."""
+    rest = iter(xs)
+    return [list(itertools.islice(rest, size)) for size in sizes]
+
+
+def carried_variables(operands: Sequence[Any], carried: int) -> list[Var]:
+    """Parameters for operands, of which the first ones change from one iteration to the next."""
+    variables = [var_like(x) for x in operands]
+    for var in variables[:carried]:
+        var.stable = False
+    return variables
 
 
 def _best_split(left: Any, free: Any) -> Any:
@@ -340,9 +351,7 @@ def _pushed(keeps: Any, kept: KeptStates, place: Any, state: Sequence[Any]) -> K
         return [top, places, *rows]
 
     operands = [*kept.operands(), place, *state]
-    variables = [var_like(x) for x in operands]
-    for var in variables[:n]:
-        var.stable = False
+    variables = carried_variables(operands, n)
     variables[0] = _NUMBER
     block = block_of(function, [Var(COUNTER, None, (0, 0), False), *variables])
     number = as_number(as_integer(keeps, dtype=COUNTER.dtype), COUNTER)

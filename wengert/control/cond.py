@@ -94,7 +94,7 @@ class _Branch:
         key = tuple(running)
         if key not in self._transposed:
             self._transposed[key] = Transposed(self.source, running)
-        return self._transposed[key]
+        return self._transposed[key].now()
 
     def find_residuals(self) -> None:
         """Find what has to be kept, whatever has arrived."""
@@ -161,7 +161,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         return [zeros(*aval_of(v)) if d is None else d for v, d, o in zip(y, y_dots, outs, strict=True) if o]
 
     active = [y for y, o in zip(ys, outs, strict=True) if o]
-    boxes = iter(trace.custom(inputs, active, pull, push=tangent, accumulates=True))
+    boxes = iter(trace.custom(inputs, active, pull, push=tangent, accumulates=True, selects=True))
     return tuple([next(boxes) if o else y for y, o in zip(ys, outs, strict=True)])
 
 
@@ -225,4 +225,4 @@ def _bound(n: Any) -> int | None:
     return n if n.__class__ is int else n.bound
 
 
-cond = Control("cond", _impl, lift=_lift, record=_record, types=_types)
+cond = Control("cond", _impl, lift=_lift, record=_record, types=_types, selects=True)

@@ -19,10 +19,9 @@ from wengert.box.box import plain
 from wengert.box.writing import settled
 from wengert.control.blocks import unwrapped
 from wengert.control.call import call as call_block
-from wengert.control.lifting import joined, lifted, parts_of
+from wengert.control.lifting import joined, lifted, parts_of, types_of_body
 from wengert.errors import ConcretizationError, InPlaceError, NotLinearError, StagingError, WengertError
 from wengert.ir.build import Capture, capturing
-from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Node, all_nodes
 from wengert.modes.batch import Batch
@@ -320,11 +319,9 @@ def staged(args: tuple, params: dict, name: str, function: Callable) -> tuple[tu
     return (*args, *[x for _, x in taken]), {**params, "body": body, "taken": len(taken)}
 
 
-def _types(args: Sequence[Any], params: dict) -> list[Found]:
-    return [found(r.type) for r in params["body"].results]
-
-
-custom = Control("custom", _impl, lift=_lift, record=_record, types=_types, stage=_stage, push=_tangents, marks=True)
+custom = Control(
+    "custom", _impl, lift=_lift, record=_record, types=types_of_body, stage=_stage, push=_tangents, marks=True
+)
 
 
 PYTHON: set[Any] = {custom}

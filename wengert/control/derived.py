@@ -8,7 +8,7 @@ made anew when they have changed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from wengert.ir.node import Block
@@ -18,7 +18,15 @@ class GuardProtocol(Protocol):
     """Something found outside."""
 
     def holds(self) -> bool:
-        """Whether it is still the same."""
+        """Whether it is still the same; an error says that it is not there any more."""
+
+
+def all_hold(guards: Iterable[GuardProtocol]) -> bool:
+    """Whether nothing has changed that guards watch; what cannot be fetched any more has."""
+    try:
+        return all(guard.holds() for guard in guards)
+    except Exception:
+        return False
 
 
 class _Collecting(threading.local):
@@ -31,7 +39,7 @@ _collecting = _Collecting()
 def derived(block: Block, key: Any, make: Callable[[], Any]) -> Any:
     """What `make` gives, once for each key."""
     found = block.derived.get(key)
-    if found is None or not all(guard.holds() for guard in found[1]):
+    if found is None or not all_hold(found[1]):
         outer, _collecting.guards = _collecting.guards, []
         try:
             made = make()

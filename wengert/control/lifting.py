@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from wengert.box.writing import settled
 from wengert.control.derived import derived
 from wengert.ir.build import Capture, capturing
+from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Type, Var
 from wengert.ir.symbol import type_of
@@ -31,6 +32,11 @@ class Parts(NamedTuple):
     boxed: list[bool]
     leading: list[Any]
     companions: list[Any]
+
+
+def types_of_body(args: Sequence[Any], params: dict) -> list[Found]:
+    """The results of an op are those of its block."""
+    return [found(r.type) for r in params["body"].results]
 
 
 def parts_of(mode: Mode, args: Sequence[Any], boxed: Sequence[bool] | None = None) -> Parts:

@@ -21,6 +21,7 @@ from wengert.control.blocks import (
     Transposed,
     block_of,
     padded,
+    selects,
     unpadded,
     unwrapped,
     with_lengths,
@@ -121,7 +122,9 @@ class Reverse:
         self.active = active
         self.const_active = list(mine[carried:])
         self.outputs = source.active_outputs
-        self.transposed = Transposed(source, [False] * sum(active) + [True] * sum(self.const_active))
+        self.selects = selects(body)  # in one iteration, and the zeros arrive in another one
+        running_totals = [False] * sum(active) + [True] * sum(self.const_active)
+        self.transposed = Transposed(source, running_totals, self.selects)
         constants = [p._node for p in source.params[before + carried :]]
         counters = [p._node for p in source.params[:before]]
         found = with_lengths(self.transposed.residuals)
@@ -166,7 +169,7 @@ class Reverse:
         """
         n, m, stacked = len(cts), len(totals), len(y_cts)
         of_outputs = [o for o, a in zip(self.outputs[: self.carried], self.active, strict=True) if a]
-        again, symbols = self.again, {r._node: r for r in self.saved}
+        again, symbols, transposed = self.again, {r._node: r for r in self.saved}, self.transposed.now()
 
         def function(k: Any, *params: Any) -> list[Any]:
             rest = list(params)
@@ -196,10 +199,10 @@ class Reverse:
                 kept.update(zip(map(id, again.integers), run(again.lengths, [*known, *fixed]), strict=True))
             taken = [kept[id(var)] if var.type.is_static else unpadded(symbols[var], kept) for var in again.taken]
             kept.update(zip(self.recomputed, run(again.block, [*known, *taken]), strict=True))
-            residuals = [unpadded(r, kept) for r in self.transposed.residuals]
+            residuals = [unpadded(r, kept) for r in transposed.residuals]
             arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]
             arrived += [index(y, place, pattern=(ARRAY,)) for y in y_ct]
-            return run(self.transposed.block, [*arrived, *total, *residuals])
+            return run(transposed.block, [*arrived, *total, *residuals])
 
         moved = start.__class__ is not int or start != 0
         operands = [*cts, *totals, count, start, *y_cts, *stacks, *consts]
@@ -285,7 +288,17 @@ def record_loop(
         chosen = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
         return [zeros(*aval_of(y)) if d is None else d for y, d, c in zip(ys_, y_dots, chosen, strict=True) if c]
 
-    boxes = iter(trace.custom(inputs, [*finals_active, *ys_active], pull, push=tangent, accumulates=True))
+    is_long = count.__class__ is int and count > 0
+    boxes = iter(
+        trace.custom(
+            inputs,
+            [*finals_active, *ys_active],
+            pull,
+            push=tangent,
+            accumulates=True,
+            selects=reverse.selects or not is_long,
+        )
+    )
     return (
         *[next(boxes) if a else v for v, a in zip(finals, reverse.active, strict=True)],
         *extra,

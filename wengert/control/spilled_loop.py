@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from wengert.control.blocks import block_of
-from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain
+from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain, carried_variables, grouped
 from wengert.control.differing import COUNTER, as_number
 from wengert.control.effects import called_back
 from wengert.control.states_on_disk import PlaceOnDisk, StatesOnDisk
@@ -32,7 +32,6 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.node import Block, Type, Var
-from wengert.ops import elementwise as e
 from wengert.ops.act import undifferentiable
 from wengert.ops.op import TABLE, call
 from wengert.types import dtype_of, is_inexact
@@ -147,22 +146,13 @@ class SpilledLoop(CheckpointedLoop):
         def function(s: Any, *xs: Any) -> list[Any]:
             state, number, count, consts, drawn = xs[:m], xs[m], xs[m + 1], xs[m + 2 : m + 2 + c], xs[m + 2 + c :]
             self.file.write(number, s, [state[k] for k in chosen])
-            begin, iterations = self._bounds(s, count)
+            begin, iterations = self.bounds(s, count)
             return list(self._iterations(body, before, iterations, begin, state, consts, drawn))
 
         operands = [*state, self.file.open(), count, *consts, *drawn]
         params = [_NUMBER, *body.params[before : before + m], *map(var_like, operands[m:])]
         block = block_of(function, params)
         return operands[m], list(call(TABLE["loop"], self.segments(count), *operands, body=block, carried=m))
-
-    def _bounds(self, segment: Any, count: Any) -> tuple[Any, Any]:
-        """The first iteration of a segment, and how many there are."""
-        if self.length == 1:
-            return segment, 1
-        begin = segment * self.length
-        iterations = e.minimum(begin + self.length, count) - begin
-        iterations._span = (1, self.length)
-        return begin, iterations
 
     def backward_sweep(
         self,
@@ -183,14 +173,10 @@ class SpilledLoop(CheckpointedLoop):
         carried = sum(sizes[:2])
 
         def function(k: Any, *xs: Any) -> list[Any]:
-            groups, rest = [], list(xs)
-            for size in sizes:
-                group, rest = rest[:size], rest[size:]
-                groups.append(group)
-            cts, totals, (number, segments, count), y_cts, drawn, consts, ends = groups
+            cts, totals, (number, segments, count), y_cts, drawn, consts, ends = grouped(xs, sizes)
             segment = segments - 1 - k
             state = self.file.read(number, segment)
-            begin, iterations = self._bounds(segment, count)
+            begin, iterations = self.bounds(segment, count)
             results = self._iterations(
                 again.save, again.before, iterations, begin, state, consts, drawn, carries=again.advance
             )
@@ -198,10 +184,7 @@ class SpilledLoop(CheckpointedLoop):
 
         segments = self.segments(count)
         operands = [*cts, *totals, kept, segments, count, *y_cts, *drawn, *consts, *ends]
-        variables = [var_like(x) for x in operands]
-        for var in variables[:carried]:
-            var.stable = False
-        block = block_of(function, [_NUMBER, *variables])
+        block = block_of(function, [_NUMBER, *carried_variables(operands, carried)])
         found = call(TABLE["loop"], segments, *operands, body=block, carried=carried)
         self.file.close(kept)
         return found

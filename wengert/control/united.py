@@ -24,7 +24,7 @@ from wengert.control.cond import cond
 from wengert.control.custom import custom
 from wengert.control.loop import loop, stacked_values
 from wengert.control.while_ import while_
-from wengert.errors import ConcretizationError, StagingError, UnsupportedFunctionError
+from wengert.errors import ConcretizationError, StagingError, UnsupportedFunctionError, WengertError
 from wengert.ir.infer import results
 from wengert.ir.node import Block, Const, Node, Type, Var, map_refs
 from wengert.modes.batch import Batch
@@ -151,7 +151,12 @@ class United(PatternTrace):
             return tuple(self.run(params["then" if pred else "orelse"], args))
         if pred.__class__ is Batch and not isinstance(pred._value, Traced):
             raise OneByOne
-        branches = [self.run(params[name], args) for name in ("then", "orelse")]
+        try:
+            branches = [self.run(params[name], args) for name in ("then", "orelse")]
+        except (ValueError, IndexError) as error:
+            if isinstance(error, WengertError):
+                raise
+            raise not_known("a branch that raises,") from error
         return tuple([self.unite(a, b) for a, b in zip(*branches, strict=True)])
 
     def _loop(self, count: Any, args: Sequence[Any], body: Block, carried: int) -> tuple:

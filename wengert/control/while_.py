@@ -101,4 +101,4 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     ]
 
 
-while_ = Control("while", _impl, lift=_lift, record=_record, types=_types, raises=Raises.VALUES)
+while_ = Control("while", _impl, lift=_lift, record=_record, types=_types, selects=True, raises=Raises.VALUES)

@@ -171,7 +171,7 @@ def _svg(trace: WengertList, folded: Folded, drawing: Drawing) -> str:
         f'<g transform="translate({_MARGIN:g} {_MARGIN:g})">',
     ]
     for k, _ in enumerate(starts):
-        out.append(_edge_path(placed.routes[k], sizes, (k, starts[k].node + shift), drawing, "terminal", shift, n))
+        out.append(_edge_path(placed.routes[k], sizes, (k, starts[k].node + shift), "terminal", shift, n))
     for k, edge in enumerate(folded.edges):
         route = placed.routes[shift + k]
         kind = "back" if edge.back else ""
@@ -180,10 +180,10 @@ def _svg(trace: WengertList, folded: Folded, drawing: Drawing) -> str:
         if edge.back:
             out.append(_back_path(placed, sizes, pair, data))
         else:
-            out.append(_edge_path(route, sizes, pair, drawing, kind, shift, n, data))
+            out.append(_edge_path(route, sizes, pair, kind, shift, n, data))
     for k, t in enumerate(ends):
         route = placed.routes[shift + len(folded.edges) + k]
-        out.append(_edge_path(route, sizes, (t.node + shift, shift + n + k), drawing, "terminal", shift, n))
+        out.append(_edge_path(route, sizes, (t.node + shift, shift + n + k), "terminal", shift, n))
     for k, node in enumerate(folded.nodes):
         out.append(_node(node, k, placed.centres[k + shift], sizes[k + shift], k in outputs))
     for k, t in enumerate(starts):
@@ -269,8 +269,8 @@ def _outline(centre: Point, towards: Point, size: tuple[float, float], is_node: 
 
 
 def _edge_path(
-    route: Sequence[Point], sizes: list[tuple[float, float]], pair: tuple[int, int], drawing: Drawing, kind: str,
-    shift: int, n: int, data: str = "",
+    route: Sequence[Point], sizes: list[tuple[float, float]], pair: tuple[int, int], kind: str, shift: int, n: int,
+    data: str = "",
 ) -> str:  # fmt: skip
     points = _ends(route, sizes, pair, shift, n)
     return f'<path class="edge {kind}" {data} marker-end="url(#wengert-head)" d="{_curve(points)}"/>'

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from wengert.control.budget import Budget, LoopSizes, predicted, under
+from wengert.control.budget import Budget, LoopSizes, described_bytes, predicted, under
 from wengert.explain import tables
 from wengert.explain.pictures import COLOURS, Picture, picture, text
 from wengert.explain.report import Report
@@ -84,7 +84,7 @@ class MemoryCurve(Report):
         for n in _ticks(sizes[0], sizes[-1]):
             x = at_x(n)
             parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{top + height}" stroke="#ddd"/>')
-            parts.append(text(x, top + height + 16, _round_size(n), "middle"))
+            parts.append(text(x, top + height + 16, described_bytes(n, 3), "middle"))
         for runs in [m * 10**k for k in range(9) for m in (1, 2, 5) if m * 10**k <= most]:
             y = at_y(runs)
             parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + width}" y2="{y:.1f}" stroke="#ddd"/>')
@@ -120,13 +120,6 @@ def _ticks(low: int, high: int) -> list[int]:
     if len(found) < 2:
         found = [m * 10**k for k in range(19) for m in (1, 2, 5) if low <= m * 10**k <= high]
     return found[:: max(len(found) // 7, 1)]
-
-
-def _round_size(n: int) -> str:
-    for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if n >= scale:
-            return f"{n / scale:.3g} {unit}"
-    return f"{n} B"
 
 
 def memory_curve(name: str, reverse: Callable[[], object]) -> MemoryCurve:

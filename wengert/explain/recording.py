@@ -13,6 +13,7 @@ Writing in place is the op `store`: a step whose result is a new variable, as in
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,14 +34,19 @@ from wengert.running import entered
 class Variable:
     """One entry of the list: an input (which has no step), or a result of a step.
 
-    `index` is the survey's: inputs are v₋ₙ₊₁ … v₀, all others v₁, v₂, …
+    `index` is the survey's: inputs are v₋ₙ₊₁ … v₀, all others v₁, v₂, …  The listing holds the steps, and variables
+    only refer to theirs: all values would stay in memory otherwise until Python looks for cycles.
     """
 
     index: int
     value: Any
-    step: RecordedStep | None = None
+    made_by: weakref.ref[RecordedStep] | None = None
     which: int = 0
     name: str = ""
+
+    @property
+    def step(self) -> RecordedStep | None:
+        return None if self.made_by is None else self.made_by()
 
 
 @dataclass(eq=False, slots=True)
@@ -53,7 +59,7 @@ class Constant:
 Operand = Variable | Constant
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class RecordedStep:
     """One elementary operation, as it was done.
 
@@ -157,7 +163,7 @@ class ListingTrace(Trace):
 
     def _variable(self, step: RecordedStep, which: int, value: Any) -> Variable:
         self._count += 1
-        return Variable(self._count, value, step, which)
+        return Variable(self._count, value, weakref.ref(step), which)
 
     def _handed_out(self, variable: Variable) -> Any:
         """The plain value of a variable without derivative, to be recognised when it comes back."""

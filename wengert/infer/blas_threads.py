@@ -15,43 +15,55 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import scipy.linalg.cython_blas
 
-_PREFIXES = ("scipy_openblas", "openblas")
+_NAMES = [
+    (f"{prefix}_get_num_threads{suffix}", f"{prefix}_set_num_threads{suffix}")
+    for prefix in ("scipy_openblas", "openblas")
+    for suffix in ("", "64_", "_64")
+]
 _lock = threading.Lock()
 _asked: list[int] = []
 """What those who run chains now ask for; the first of them keeps in `_before` what there was."""
-_before = 0
+_before: list[int] = []
 
 
 @functools.cache
-def _functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How to ask for the number and to set it, if it is OpenBLAS that compiled code calls."""
-    library = ctypes.CDLL(scipy.linalg.cython_blas.__file__)
-    for prefix in _PREFIXES:
-        with contextlib.suppress(AttributeError):
-            return getattr(library, f"{prefix}_get_num_threads"), getattr(library, f"{prefix}_set_num_threads")
-    return None
+def _libraries() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
+    """How to ask for the number and to set it: SciPy's library, which compiled code calls, and NumPy's own, which
+    densities in Python call; those of them that are OpenBLAS."""
+    umath = getattr(np, "_core", None)
+    files = [scipy.linalg.cython_blas.__file__, getattr(getattr(umath, "_multiarray_umath", None), "__file__", None)]
+    found = []
+    for file in files:
+        if file is None:
+            continue
+        library = ctypes.CDLL(file)
+        for get, set_to in _NAMES:
+            with contextlib.suppress(AttributeError):
+                found.append((getattr(library, get), getattr(library, set_to)))
+                break
+    return found
+
+
+def _limit() -> None:
+    for before, (_, set_to) in zip(_before, _libraries(), strict=True):
+        set_to(min([before, *_asked]))
 
 
 @contextlib.contextmanager
 def shared_among(chains: int) -> Iterator[None]:
     """Each chain has its share of the cores, and at least one; never more than there were."""
-    global _before
-    functions = _functions()
-    if functions is None:
-        yield
-        return
-    get, set_to = functions
     share = max(1, (os.cpu_count() or 1) // chains)
     with _lock:
         if not _asked:
-            _before = get()
+            _before[:] = [get() for get, _ in _libraries()]
         _asked.append(share)
-        set_to(min([_before, *_asked]))
+        _limit()
     try:
         yield
     finally:
         with _lock:
             _asked.remove(share)
-            set_to(min([_before, *_asked]))
+            _limit()

@@ -32,6 +32,8 @@ from wengert.errors import EstimatorError, UnsupportedFunctionError
 from wengert.infer import relaxations, weak_derivatives
 from wengert.infer.families import FrozenFamily, family_of
 
+_LOOKS = 16
+"""At so many draws f is asked whether it has a period."""
 _ZERO = 1e-8
 """What rounding makes of zero, at ends of supports."""
 
@@ -214,6 +216,8 @@ def _von_mises(problem: Expectation, draws: Callable) -> Callable:
     """
     given = problem.parameters(problem.params)
     x = problem.family.draw(problem.samples, problem.rng)
+    if "loc" in problem.active() or np.any(np.sin(given["loc"] / 2) != 0):  # else nothing passes the cut, at π
+        _demand_period(problem, x[:_LOOKS])
     kappa = given["kappa"]
     angle = np.arctan2(np.sin(x - given["loc"]), np.cos(x - given["loc"]))
     end = np.clip(angle, -9 / np.sqrt(np.maximum(kappa, 1.0)), 9 / np.sqrt(np.maximum(kappa, 1.0)))
@@ -231,6 +235,18 @@ def _von_mises(problem: Expectation, draws: Callable) -> Callable:
         return x + (moved["loc"] - stop_gradient(moved["loc"])) - (below - stop_gradient(below)) / density
 
     return draw
+
+
+def _demand_period(problem: Expectation, x: np.ndarray) -> None:
+    """Raise where f is not the same after a turn: it jumps where the circle is cut open then."""
+    with np.errstate(all="ignore"):
+        here, after_a_turn = (np.asarray(problem.values(at, problem.params), float) for at in (x, x + 2 * np.pi))
+    if not np.allclose(here, after_a_turn, rtol=1e-6, atol=1e-9 * np.max(np.abs(here), initial=1.0)):
+        raise EstimatorError(
+            'the estimator "implicit" needs an f of period 2π for vonmises: this one jumps where the circle is cut '
+            "open, which the derivative of f does not show",
+            remedy='write f with sines and cosines of the angle, or take the estimator "score"',
+        )
 
 
 def _shifted(problem: Expectation, loc: Any, scaled: Any) -> Any:

@@ -235,19 +235,22 @@ class CholeskyFactor(Transform):
     def _diagonal(self) -> int:
         return -1 if self.unit_rows else 0
 
-    def _factor(self, u: Any) -> tuple[Any, Any]:
-        """The factor, and the logarithm of its Jacobian determinant in the numbers below (and on) the diagonal."""
+    def _factor(self, u: Any) -> tuple[Any, Any, Any]:
+        """The factor, the logarithm of its Jacobian determinant in the numbers below (and on) the diagonal, and the
+        logarithms of its diagonal, which there are where the diagonal itself is too large or too small for a number."""
         n = _dimension(u.shape[-1], self._diagonal)
         filled = _lower_triangle(u, n, self._diagonal)
         if not self.unit_rows:
             on = np.eye(n)
-            return filled * (1 - on) + np.exp(filled * on) * on, np.sum(filled * on)
+            logarithms = np.diagonal(filled, axis1=-2, axis2=-1)
+            return filled * (1 - on) + np.exp(filled * on) * on, np.sum(logarithms), logarithms
         # Lᵢⱼ = zᵢⱼ √(1 − Σₖ<ⱼ Lᵢₖ²), where that is the product of √(1 − zᵢₖ²); on the diagonal z is 1.
         log_rest = math.log(2) - np.logaddexp(filled, -filled)  # ½ log(1 − tanh²), zero where u is
         before = np.cumsum(log_rest, axis=-1) - log_rest
         below = np.tril(np.ones((n, n)), -1)
         factor = (np.tanh(filled) + np.eye(n)) * np.exp(before) * (below + np.eye(n))
-        return factor, np.sum((before + 2 * log_rest) * below)
+        logarithms = np.diagonal(before, axis1=-2, axis2=-1)
+        return factor, np.sum((before + 2 * log_rest) * below), logarithms
 
     def forward(self, u: Any) -> Any:
         factor = self._factor(u)[0]
@@ -267,11 +270,10 @@ class CholeskyFactor(Transform):
         return np.arcsinh(factor[..., rows, columns] / after[..., rows, columns])
 
     def log_jacobian(self, u: Any) -> Any:
-        factor, total = self._factor(u)
+        _, total, logarithms = self._factor(u)
         if not self.product:
             return total
-        n = factor.shape[-1]
-        logarithms = np.log(np.diagonal(factor, axis1=-2, axis2=-1))
+        n = logarithms.shape[-1]
         if self.unit_rows:
             return total + np.sum(np.arange(n - 1, -1, -1.0) * logarithms)
         return total + np.sum(np.arange(n, 0, -1.0) * logarithms) + n * math.log(2) * math.prod(u.shape[:-1])

@@ -44,7 +44,7 @@ from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
 from wengert.ops.succeeds import ask_before
-from wengert.ops.traits import INTEGERS, NEVER, VALUES
+from wengert.ops.traits import INTEGERS, NEVER, PLACE, VALUES
 from wengert.packages import is_ours
 from wengert.running import captures, running
 from wengert.types import SCALARS, dtype_of, number_base, numpys_number, shape_of
@@ -118,35 +118,10 @@ class Capture(Trace):
     """One block while it is captured."""
 
     __slots__ = (
-        "_boxes",
-        "_checked",
-        "_consts",
-        "_lifted",
-        "_outer",
-        "_read",
-        "_same",
-        "_settled",
-        "alive",
-        "also",
-        "arrays",
-        "bounded",
-        "captured",
-        "created",
-        "is_outermost",
-        "journal",
-        "later",
-        "links",
-        "nodes",
-        "objects",
-        "offsets",
-        "params",
-        "python_booleans",
-        "restart",
-        "start",
-        "tag",
-        "taken_for_granted",
-        "varying",
-        "written",
+        "_boxes", "_checked", "_consts", "_lifted", "_outer", "_read", "_same", "_settled", "alive", "also",
+        "arrays", "bounded", "captured", "created", "is_outermost", "journal", "later", "links", "nodes",
+        "objects", "offsets", "params", "python_booleans", "restart", "start", "tag", "taken_for_granted",
+        "varying", "written",
     )  # fmt: skip
     captures = True
 
@@ -281,8 +256,12 @@ class Capture(Trace):
             raise escaped()
         if params:
             params = {name: _in_python_integers(p) for name, p in params.items()}
+        is_asked = op.raises is PLACE and ask_before(op, args, params)
         if op.name == "index":
-            return self._index(args, params["pattern"])
+            y = self._index(args, params["pattern"])
+            if is_asked:
+                y._node.demanded = False
+            return y
         if op.writes and "pattern" in params:
             turned = backwards(shape_of(args[0]), args[2:], params["pattern"], to_write=True)
             if turned is not None:
@@ -296,7 +275,7 @@ class Capture(Trace):
             args, params = op.stage(args, params)
         # (what a mode holds is lifted first: its symbol says whether it is a number of Python's)
         args = tuple([self.lift(a) if isinstance(a, Traced) and a.__class__ not in _SYMBOLIC else a for a in args])
-        is_assured = op.raises is VALUES and op.pure and not op.effect and ask_before(op, args, params)
+        is_assured = is_asked or (op.raises is VALUES and op.pure and not op.effect and ask_before(op, args, params))
         if op.compares and (found := numbers.compared(op, args)) is not None:
             return found
         args = numbers.in_bounds(op, args, params)

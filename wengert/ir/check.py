@@ -33,12 +33,13 @@ class InvalidProgram(Exception):
     """A program breaks a rule of the IR. Says which, and shows the node as the printed program does."""
 
 
-def check(program: Program | Block, types: bool = True) -> None:
+def check(program: Program | Block, types: bool = True, weak: bool = True) -> None:
     """Raise `InvalidProgram` unless a program, or a block, is well formed.
 
-    `types=False` leaves out what takes time: asking ops for the types of their results.
+    `types=False` leaves out what takes time: asking ops for the types of their results. `weak=False` allows that the
+    operands of an op are weak where others stood when the type of its result was found, as passes put them there.
     """
-    _Check(program, types).block(program.block if isinstance(program, Program) else program, ())
+    _Check(program, types, weak).block(program.block if isinstance(program, Program) else program, ())
 
 
 def type_of_value(value: Any) -> Type:
@@ -61,9 +62,10 @@ def refs_in(params: Any) -> Iterator[Ref]:
 
 
 class _Check:
-    def __init__(self, program: Program | Block, types: bool):
+    def __init__(self, program: Program | Block, types: bool, weak: bool):
         self.program = program
         self.types = types
+        self.weak = weak
         self.node: Node | None = None
 
     def fail(self, problem: str) -> InvalidProgram:
@@ -261,8 +263,9 @@ class _Check:
             if node.op.name in ("astype", "as_integer") and not out.type.shape:
                 type = type._replace(weak=out.type.weak)  # as `float(x)` and `int(x)`
             self.expect(
-                covers(out.type, type), lambda o=out, t=type: f"{self.name(o)} is {o.type}, but the op gives {t}"  # type: ignore[misc]
-            )  # fmt: skip
+                covers(out.type, type, weakly=not self.weak),
+                lambda o=out, t=type: f"{self.name(o)} is {o.type}, but the op gives {t}",  # type: ignore[misc]
+            )
 
 
 _PARAMS = {
@@ -374,7 +377,8 @@ def _asked(node: Node, args: list[Any], shape: tuple | None) -> list[Type] | Non
         _, found = results(node.op, args, node.params)
     except Exception:
         return None
-    return [Type(shape if shape is not None else f.shape, f.dtype, f.weak) for f in found]
+    shapes = [f.shape if shape is None else shape for f in found]
+    return [Type(n, f.dtype, f.weak and not n) for n, f in zip(shapes, found, strict=True)]  # (no array is weak)
 
 
 def _lengths(node: Node) -> Callable[[Any], int | Dyn]:

@@ -51,6 +51,7 @@ def found(type: Type) -> Found:
 _MOST = 20_000
 _kept: dict[Any, Any] = {}
 _SAMPLES = {np.dtype(bool): True, np.dtype(np.int64): 1, np.dtype(float): 1.0, np.dtype(complex): 1.0 + 0j}
+_OF_KINDS = {"b": 1, "i": 1, "u": 1, "f": 1.0, "c": 1.0 + 0j}
 _PRIMES = (61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113)
 
 
@@ -122,7 +123,7 @@ def _may_give_integer(op: Op, args: Sequence[Any], params: dict) -> bool:
 
 def _is_either_way(op: Op, args: Sequence[Any], params: dict, dtype: np.dtype) -> bool:
     """Whether a result is a number of Python's if operands are that may be one. Its dtype must not depend on that."""
-    numbers = [_SAMPLES.get(dtype_of(a), 1) if _is_either(a) else a for a in args]
+    numbers = [_OF_KINDS[dtype_of(a).kind] if _is_either(a) else a for a in args]
     other, weak = _elementwise_dtype(op, numbers, params)
     if other != dtype:
         raise DependsOnWhichNumber(
@@ -235,8 +236,8 @@ def _length(n: int, m: int, back: dict[int, Any], other_back: dict[int, Any]) ->
 
 
 def _is_structure(a: Any) -> bool:
-    """Whether the result's shape may depend on the value of an operand: on integers that are known."""
-    return isinstance(a, np.ndarray) and a.dtype.kind in "iub" and a.ndim > 0
+    """Whether the result's shape may depend on the value of an operand: on integers that are known, or on a mask."""
+    return isinstance(a, np.ndarray) and (a.dtype.kind == "b" or (a.dtype.kind in "iu" and a.ndim > 0))
 
 
 def _dims_among(value: Any, dims: dict) -> None:

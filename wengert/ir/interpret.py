@@ -23,6 +23,9 @@ def run(block: Block, args: Sequence[Any]) -> list[Any]:
     if elsewhere[0] is not None and any(map(is_foreign, args)):
         return elsewhere[0](block, args)
     values: dict[Any, Any] = dict(zip(block.params, args, strict=True))
+    for param in block.params:
+        if param.type.weak:
+            _note_weak(values[param])
 
     def value(operand: Any) -> Any:
         return operand.value if operand.__class__ is Const else values[operand]
@@ -32,13 +35,19 @@ def run(block: Block, args: Sequence[Any]) -> list[Any]:
     try:
         for node in block.nodes:
             y = apply_node(node, value)
-            if len(node.outs) == 1 and y.__class__ is not tuple:
-                values[node.outs[0]] = y
-            else:
-                values.update(zip(node.outs, y, strict=True))
+            values.update(zip(node.outs, y if y.__class__ is tuple else (y,), strict=True))
+            for out in node.outs:
+                if out.type.weak:
+                    _note_weak(values[out])
     finally:
         state.source = outer
     return [value(r) for r in block.results]
+
+
+def _note_weak(x: Any) -> None:
+    """Have a batch know that its examples are numbers of Python's own: other values say so themselves."""
+    if isinstance(x, Traced) and "_is_pythons" in x._state:  # type: ignore[attr-defined]
+        x._is_pythons = True  # type: ignore[attr-defined]
 
 
 def apply_node(node: Node, value: Callable[[Any], Any]) -> Any:

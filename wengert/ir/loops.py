@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from wengert.ir.node import Block, Node, Operand, Var
 
+LOOPS = frozenset(("loop", "while"))
+"""The ops that are loops, by their names."""
+
 
 class LoopParts(NamedTuple):
     """See the module's text. `first` is the number of operands (and parameters of the body) before the carried ones."""

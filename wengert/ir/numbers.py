@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.operators import COMPLEX_POWER
+from wengert.box.operators import python_number as number_of_python
 from wengert.box.writing import settled
 from wengert.ir.infer import is_weak, results
 from wengert.ir.lengths import interval_from, interval_of
@@ -53,11 +54,25 @@ def innermost(x: Any) -> Any:
     return x
 
 
+def _has_no_value(x: Any) -> bool:
+    """Whether a traced value has neither numbers nor symbols: the tangent in a rule, for instance."""
+    while isinstance(x, Traced):
+        x = settled(x)
+        if x.__class__ is Sym or not isinstance(x, Traced):
+            return False
+        if "_value" not in x._state:  # type: ignore[attr-defined]
+            return True
+        x = x._value  # type: ignore[attr-defined]
+    return False
+
+
 def python_class(x: Any) -> type | None:
     """The class of the Python number that a value stands for: bool, int, float or complex; `None` if it is NumPy's."""
     if x.__class__ in SCALARS:
         return x.__class__
-    x = innermost(x)
+    whole, x = x, innermost(x)
+    if x is None:  # of a batch
+        return _CLASSES[whole.dtype.kind] if isinstance(whole, Traced) and whole._is_python_number else None  # type: ignore[attr-defined]
     if x.__class__ is Sym:
         if x._node.type.weak or id(x._node) in x._owner.python_booleans:  # type: ignore[attr-defined]
             return _CLASSES[x.dtype.kind]
@@ -111,12 +126,12 @@ def noted_boolean(x: Any) -> Any:
     symbol = innermost(x)
     if symbol.__class__ is Sym:
         running.state.capture.note_boolean(symbol)
-    return x
+    return x if symbol is not None else number_of_python(x)
 
 
 def as_python(x: Any) -> Any:
     """A scalar as a number of Python's own."""
-    if python_class(x) is not None or shape_of(x) or innermost(x) is None:
+    if python_class(x) is not None or shape_of(x) or _has_no_value(x):
         return x
     dtype = dtype_of(x)
     wide = np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))

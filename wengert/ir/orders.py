@@ -20,14 +20,12 @@ from wengert.ops.op import Op, Traced
 from wengert.strides import UNKNOWN, in_order, order_of
 from wengert.types import dtype_of, ndim_of, shape_of
 
-_KEEPS_FIRST = frozenset(("store", "add_at"))
-
 
 def order_of_result(op: Op, args: Sequence[Any], params: dict, shape: tuple) -> Any:
     """The order of a result that has this shape."""
     name = op.name
     if len(shape) < 2:  # in C order, or with gaps
-        keeps = args[:1] if name in _KEEPS_FIRST else args if any(isinstance(p, Block) for p in params.values()) else ()
+        keeps = args[:1] if op.writes else args if any(isinstance(p, Block) for p in params.values()) else ()
         return UNKNOWN if any(ndim_of(a) and order_now(a) == UNKNOWN for a in keeps) else None
     if name == "index" and len(args) > 1:
         return _of_gathered(args, params["pattern"], len(shape))
@@ -36,13 +34,16 @@ def order_of_result(op: Op, args: Sequence[Any], params: dict, shape: tuple) -> 
     blocks = [p for value in params.values() for p in (value if isinstance(value, tuple) else (value,))]
     if any(isinstance(b, Block) and any(isinstance(r, Var) and r.order is not None for r in b.results) for b in blocks):
         return UNKNOWN
-    if all(map(_is_in_c_order, args)):
-        return None
+    is_view = name == "einsum" and len(args) == 1
+    if all(map(_is_in_c_order, args)) and not is_view:
+        return None if op.ordered else UNKNOWN
     try:
+        if is_view:
+            return order_of(op.impl(_probe(args[0]), **params))
         probes = [_probe(a) for a in args if ndim_of(a)]
-        if name in _KEEPS_FIRST:
+        if op.writes:
             return order_of(_probe(args[0]))
-        if op.elementwise or name in ("copy", "astype"):
+        if op.elementwise:
             return _as_kept(probes)
         if name == "reshape":
             (probe,) = probes
@@ -102,12 +103,8 @@ def _of_gathered(args: Sequence[Any], pattern: tuple, rank: int) -> Any:
     """x[:, i]: NumPy gathers with the axes of the indices first, and moves them to their place then."""
     if not all(map(_is_in_c_order, args)):
         return UNKNOWN
-    before = 0
-    for item in pattern:
-        if item.__class__ is slice or item is None:
-            before += 1
-        elif item.__class__ is not int:
-            break
+    places = [k for k, item in enumerate(pattern) if not (item.__class__ is slice or item is None)]
+    before = places[0] if places[-1] - places[0] < len(places) else 0  # separated ones come first
     wide = max([ndim_of(a) for a in args[1:]])
     if not before or not wide or any(item is Ellipsis for item in pattern):
         return None if not any(item is Ellipsis for item in pattern) else UNKNOWN

@@ -63,13 +63,13 @@ class Sym(AbstractBox):
         raise self._unknown("a decision")
 
     def __int__(self) -> int:
-        raise self._unknown("int(x)")
+        raise self._unknown("int(x), or a function that takes an integer,")
 
     def __float__(self) -> float:
-        raise self._unknown("float(x)")
+        raise self._unknown("float(x), or a function that takes a float (of the math module, for instance),")
 
     def __complex__(self) -> complex:
-        raise self._unknown("complex(x)")
+        raise self._unknown("complex(x), or a function of the cmath module,")
 
     def __index__(self) -> int:
         raise self._unknown("an index, a size or a number of repetitions")
@@ -136,28 +136,8 @@ def _forward(name: str) -> Any:
     return method
 
 
-for _name in [
-    "add",
-    "radd",
-    "sub",
-    "rsub",
-    "mul",
-    "rmul",
-    "floordiv",
-    "rfloordiv",
-    "mod",
-    "rmod",
-    "truediv",
-    "rtruediv",
-    "pow",
-    "rpow",
-    "neg",
-    "abs",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-]:
+_OPERATORS = "add radd sub rsub mul rmul floordiv rfloordiv mod rmod truediv rtruediv pow rpow neg abs lt le gt ge"
+for _name in _OPERATORS.split():
     setattr(Dim, f"__{_name}__", _forward(f"__{_name}__"))
 
 

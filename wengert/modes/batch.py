@@ -8,6 +8,7 @@ An op without a batch rule is applied example by example: right, but slow.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -15,29 +16,38 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.functions.operands import NUMBERS, promoting
 from wengert.box.writing import overwrite
 from wengert.errors import ConcretizationError, Signal, WengertError
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control, Unmapped
+from wengert.ops.numbers import python_number
 from wengert.ops.op import TABLE, Op, Traced, call, fresh_tag
-from wengert.ops.shape import broadcast_to
+from wengert.ops.shape import astype, broadcast_to
 from wengert.ops.store import place_in_batch
 from wengert.ops.succeeds import ask_before
-from wengert.ops.traits import VALUES
+from wengert.ops.traits import PLACE, VALUES
 from wengert.running import running
-from wengert.types import Aval, dtype_of, shape_of
+from wengert.types import SCALARS, Aval, dtype_of, shape_of
 
 
 class Batch(Box):
     """Many examples that look like one."""
 
     __slots__ = ()
+    _state = ("_owner", "_value", "_is_pythons")
 
     _owner: BatchTrace
 
-    def __init__(self, trace: BatchTrace, value: Any):
+    def __init__(self, trace: BatchTrace, value: Any, is_pythons: bool = False):
         self._owner = trace
         self._value = value
+        self._is_pythons = is_pythons
+
+    @property
+    def _is_python_number(self) -> bool:
+        """The examples lie in an array, which does not say it."""
+        return self._is_pythons
 
     @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple[int, ...]:
@@ -94,6 +104,35 @@ class Apart(Signal):
 
 
 Batch.__name__ = "traced array"
+
+
+@functools.cache
+def _class_in_python(op: Op, kinds: str) -> type:
+    """The class of what an elementwise op gives for numbers of Python's own: for `*` another of them, for `np.sin` one
+    of NumPy's."""
+    with np.errstate(all="ignore"):
+        return op.impl(*[NUMBERS[kind] for kind in kinds]).__class__
+
+
+def _in_python(op: Op, args: tuple, values: tuple, mapped: tuple) -> tuple[bool, tuple]:
+    """Whether an op of numbers of Python's own gives such a number, and what goes into it. Truth values count for most
+    operators: two of them add up to 2."""
+    kinds = "".join([dtype_of(a).kind for a in args])
+    found = _class_in_python(op, kinds)
+    if found is int and set(kinds) == {"b"}:
+        wide = np.dtype(np.int64)
+        values = tuple([astype(v, dtype=wide) if m else int(v) for v, m in zip(values, mapped, strict=True)])
+    return found in SCALARS, values
+
+
+def _promoted_weakly(args: tuple, values: tuple, mapped: tuple) -> tuple:
+    """What goes into an op, where numbers of Python's own take over the precision of NumPy's that they meet."""
+    promoted = np.result_type(*map(promoting, args))
+    if promoted.kind not in "fc" or promoted == np.result_type(*map(dtype_of, args)):
+        return values
+    return tuple(
+        [astype(v, dtype=promoted) if m and a._is_pythons else v for a, v, m in zip(args, values, mapped, strict=True)]
+    )
 
 
 class BatchTrace(Mode):
@@ -177,7 +216,13 @@ class BatchTrace(Mode):
             return op.lift(self, args, params)
         mapped = tuple([a.__class__ is Batch and a._owner is self for a in args])
         values = tuple([a._value if m else a for a, m in zip(args, mapped, strict=True)])
-        if op.raises is VALUES and op.pure and not op.effect and capture is not None:
+        is_pythons = op is python_number and not shape_of(args[0])
+        if op.elementwise and not is_pythons and any(m and a._is_pythons for a, m in zip(args, mapped, strict=True)):
+            if not all(a.__class__ in SCALARS or (isinstance(a, Box) and a._is_python_number) for a in args):
+                values = _promoted_weakly(args, values, mapped)
+            elif not params:
+                is_pythons, values = _in_python(op, args, values, mapped)
+        if op.raises in (VALUES, PLACE) and op.pure and not op.effect and capture is not None:
             ask_before(op, args, params)
         try:
             y = NotImplemented if op.batch is None else op.batch(values, mapped, params)
@@ -189,7 +234,7 @@ class BatchTrace(Mode):
             raise Apart(self) from error  # a `try` may catch it, for the examples for which it is raised
         if y.__class__ is tuple:
             return tuple([part.value if part.__class__ is Unmapped else Batch(self, part) for part in y])
-        return y.value if y.__class__ is Unmapped else Batch(self, y)
+        return y.value if y.__class__ is Unmapped else Batch(self, y, is_pythons)
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         capture = running.state.capture
@@ -214,5 +259,6 @@ class BatchTrace(Mode):
 
     def _stacked(self, op: Op, examples: Sequence[Any]) -> Any:
         if any(shape_of(x) != shape_of(examples[0]) for x in examples):
-            raise self.apart(f"{op.name} gives arrays of a length")
+            what = "an array" if op.name == "true_positions" else f"{op.name} gives arrays"
+            raise self.apart(f"{what} of a length")
         return np.stack(examples)

@@ -8,6 +8,8 @@ and operators warn, once for each line, if a result turns out to be constant.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from wengert.errors import ConstantResultWarning, described_line, user_frame
@@ -41,6 +43,15 @@ def cut_by(trace: Any, op: Op, params: dict) -> Cutoff | None:
     return known if frame is None else Cutoff(op.name, frame.f_code.co_filename, frame.f_lineno, decides)
 
 
+def cut_by_text() -> Cutoff | None:
+    """The line where a text is made of what depends on the argument, which may be read as a number again."""
+    frame = user_frame()
+    return None if frame is None else Cutoff(_TEXT, frame.f_code.co_filename, frame.f_lineno, False)
+
+
+_TEXT = "a text"
+
+
 def _is_of_a_rule(trace: Any) -> bool:
     """Whether an inner differentiation runs: its rules compare, and round, for what has the derivative zero indeed."""
     return any(t.tag > trace.tag for t in running.state.traces if hasattr(t, "cut"))
@@ -67,9 +78,32 @@ def _is_inexact(operand: Any) -> bool:
     return kind is not None and kind.kind in "fc"
 
 
+@contextmanager
+def attempted(is_certain: bool) -> Iterator[None]:
+    """While a program is captured: what there is to say of derivatives in it is said when that has succeeded.
+
+    It is not said of an attempt that is given up, nor of a program that holds under assumptions, if not `is_certain`:
+    the arguments may be others.
+    """
+    state = running.state
+    before, state.constants = state.constants, []
+    try:
+        yield
+        found = state.constants
+    finally:
+        state.constants = before
+    for cut in found if is_certain else ():
+        warn_of_constant(cut)
+
+
 def warn_of_constant(cut: Cutoff) -> None:
     """Say, once for each line, that a derivative is zero because the result no longer depends on the argument."""
+    if running.state.constants is not None:
+        running.state.constants.append(cut)
+        return
     did = f"only decided something ({cut.name})" if cut.decides else "was rounded"
+    if cut.name is _TEXT:
+        did = "only became a text"
     warnings.warn_explicit(
         ConstantResultWarning(
             f"the derivative is zero: the result is constant, because on its way what depends on the argument {did}\n"

@@ -12,8 +12,8 @@ from typing import Any
 
 from wengert.box.box import Box, escaped, outside
 from wengert.box.constructors import as_argument
-from wengert.box.writing import overwrite, settled, zeros
-from wengert.modes.cuts import Cutoff, cut_by, warn_of_constant
+from wengert.box.writing import overwrite, settled, value_in, zeros
+from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
@@ -41,7 +41,7 @@ Dual.__name__ = "traced array"
 class DualTrace(Mode):
     """One forward differentiation."""
 
-    __slots__ = ("alive", "cut", "tag")
+    __slots__ = ("alive", "cut", "tag", "text")
     name = "tangent"
     companions = 1
 
@@ -50,6 +50,12 @@ class DualTrace(Mode):
         self.alive = True
         self.cut: Cutoff | None = None
         """The first op with a derivative of zero."""
+        self.text: Cutoff | None = None
+        """Where a text was first made of a value. It counts if nothing else does."""
+
+    def note_text(self, is_part: bool) -> None:
+        if is_part and self.text is None:
+            self.text = cut_by_text()
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
@@ -121,14 +127,15 @@ def push(
         dots: list[Any] = []
         for y in map(settled, outputs):
             if y.__class__ is Dual and y._owner is trace:
-                values.append(_common(y._value, primals, tangents))
+                values.append(_common(value_in(y), primals, tangents))
                 dots.append(y._tangent)
             else:
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 dots.append(None)
-        if warns and trace.cut is not None and all(dot is None for dot in dots):
-            warn_of_constant(trace.cut)
+        cut = trace.cut or trace.text
+        if warns and cut is not None and all(dot is None for dot in dots):
+            warn_of_constant(cut)
         if watch is not None:
             watch.pushed(values, dots)
         return values, dots

@@ -26,6 +26,7 @@ from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunct
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.enclosures import ON_BOUNDS
+from wengert.ops.observe import observe
 from wengert.ops.op import Op, Traced, call, fresh_tag
 from wengert.ops.rounding import Bounds, V, choose, constant, sum_towards
 from wengert.ops.sizes import require
@@ -372,8 +373,8 @@ class IntervalTrace(Mode):
         """An operand that is no data, or of which an enclosure wants one number: an index, a mask, an order."""
         if not isinstance(x, Enclosure):
             return x
-        kind = "a parameter" if op.elementwise else "an index or a mask"
-        return self.same(x._value, x._tangent, f"{kind} of {op.name}")
+        what = f"{'a parameter' if op.elementwise else 'an index or a mask'} of {op.name}"
+        return self.same(x._value, x._tangent, "a question about the values" if op is observe else what)
 
     def enclosed(self, y: Any) -> Any:
         """Bounds as a value; a mask that is decided everywhere is plain."""

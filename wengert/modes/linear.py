@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import copy
 from wengert.ops.store import add_at, store, written
 from wengert.running import running
+from wengert.strides import is_small_part
 from wengert.types import SCALARS, Aval, aval_of, dtype_of, shape_of
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
@@ -54,13 +56,14 @@ class Map(NamedTuple):
     `pull(cts)` gives the cotangents of the inputs, `None` for zero. If it `accumulates`, it is also given what has
     arrived at the inputs so far (`None` for nothing yet), and gives the totals: an array of which it reads few elements
     need not be passed through it as a whole. `push(dots)`, if known, gives the tangents of the results; otherwise the
-    transpose is transposed.
+    transpose is transposed. If it `selects`, some cotangents are zero because their values were not used at all.
     """
 
     pull: Callable
     avals: tuple[Aval, ...]
     push: Callable | None = None
     accumulates: bool = False
+    selects: bool = False
 
 
 class Tangent(AbstractBox):
@@ -177,10 +180,11 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
 
     With `consume` the nodes are dropped as they are passed.
 
-    A selection (`where`, a mask) sends zeros to what was not selected, and what was not selected may have infinite
-    derivatives: `where(x > 0, sqrt(x), 0)` at zero. From the first selection on, zero times anything is zero.
+    A selection (`where`, a mask, a branch) sends zeros to what was not selected, and what was not selected may have
+    infinite derivatives: `where(x > 0, sqrt(x), 0)` at zero. From the first selection on, zero times anything is zero,
+    also in the code that maps hold (`state.selected`).
     """
-    times = operator.mul
+    times = _guarded_product if running.state.selected else operator.mul
     for k in range(len(nodes) - 1, -1, -1):
         node = nodes.pop() if consume else nodes[k]
         ct = cts[k]
@@ -244,24 +248,37 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
         else:
             _, inputs, linear_map = node
             filled = [ct[which] if which in ct else zeros(*aval) for which, aval in enumerate(linear_map.avals)]
+            through = linear_map.pull if times is operator.mul else partial(selected, linear_map.pull)
+            if linear_map.selects:
+                times = _guarded_product
             if linear_map.accumulates:
                 so_far = []
                 for i in inputs:  # what has arrived goes in once, also if an input stands there twice
                     so_far.append(cts[i].total() if cts[i].__class__ is Scattered else cts[i])
                     cts[i] = None
-                for i, total in zip(inputs, linear_map.pull(filled, so_far), strict=True):
+                for i, total in zip(inputs, through(filled, so_far), strict=True):
                     cts[i] = total if cts[i] is None else cts[i] + total
                 continue
-            for i, part in zip(inputs, linear_map.pull(filled), strict=True):
+            for i, part in zip(inputs, through(filled), strict=True):
                 if part is not None:
                     old = cts[i]
                     cts[i] = part if old is None else _add(old, part)
 
 
+def selected(f: Callable, *args: Any, yes: bool = True) -> Any:
+    """`f(*args)`, of cotangents that have come through a selection."""
+    state = running.state
+    before, state.selected = state.selected, yes
+    try:
+        return f(*args)
+    finally:
+        state.selected = before
+
+
 def _guarded_product(c: Any, ct: Any) -> Any:
     """c · ct, where zero cotangents stay zero, whatever the coefficient."""
     if not (_is_numpy(c) and _is_numpy(ct)):
-        return guarded_product(c, ct)
+        return c * ct if _is_numpy(c) and np.all(np.isfinite(c)) else guarded_product(c, ct)
     with np.errstate(invalid="ignore"):
         part = c * ct
     if np.any(np.isnan(part)):
@@ -419,7 +436,7 @@ def _push_through_op(node: Any, dots: list[Any]) -> Any:
     for p, dot in given:
         part = call(op, *args[:p], dot, *args[p + 1 :], **params)
         total = part if total is None else total + part
-    if op is index and total.__class__ is np.ndarray and total.base is not None and 4 * total.size <= total.base.size:
+    if op is index and is_small_part(total):
         total = total.copy()  # a small view would keep the whole tangent from being written in place
     return total
 

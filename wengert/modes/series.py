@@ -168,7 +168,7 @@ class SeriesTrace(Mode):
             if op.__class__ is Control and any(self.owns(part) for part in y):
                 raise closure(params["name"])
             return self._integrated(op, y, args, own, params)
-        if op.expansion is not None:
+        if op.expansion is not None and (op.expands_in is None or active == [op.expands_in]):
             same = op.expansion(*args, **params)
             if same is not NotImplemented:
                 return Series(self, y, self._expanded(y, same))

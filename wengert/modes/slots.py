@@ -113,8 +113,10 @@ class SlotTrace(Mode):
             raise GivenUp
         data = op.data_count(args, params)
         args = (*args[:data], *[self.known(a) if isinstance(a, Traced) else a for a in args[data:]])
-        aval = result_aval(op, args, params)
         active = [k for k, a in enumerate(args) if self.owns(a)]
+        if not isinstance(op, Zero) and not all(op.is_linear(k) for k in active):
+            raise GivenUp
+        aval = result_aval(op, args, params)
         if isinstance(op, Zero) or not is_inexact(aval.dtype):
             return Slots(self, aval, [])
         if any(args[k]._node is None for k in active):
@@ -147,8 +149,6 @@ def _of_operand(
     op: Op, k: int, args: Sequence[Any], own: list[TangentSlot], aval: Aval, params: dict
 ) -> list[TangentSlot] | list[Contributions] | None:
     """What the slots of one operand become; None if there would be too many."""
-    if not op.is_linear(k):
-        raise GivenUp
     if not own:
         return []
     if op.elementwise:

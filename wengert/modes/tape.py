@@ -18,9 +18,9 @@ import numpy as np
 
 from wengert.box.box import Box, outside
 from wengert.box.constructors import as_argument
-from wengert.box.writing import clone, overwrite, settled
+from wengert.box.writing import clone, overwrite, settled, value_in
 from wengert.errors import MismatchError
-from wengert.modes.cuts import Cutoff, cut_by, warn_of_constant
+from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -68,7 +68,7 @@ Tape.__name__ = "traced array"  # which Python's own errors show
 class TapeTrace(Trace):
     """One reverse differentiation, while its function runs."""
 
-    __slots__ = ("_coefficients", "_searched", "alive", "cut", "library", "nodes", "tag")
+    __slots__ = ("_coefficients", "_searched", "alive", "cut", "library", "nodes", "tag", "text")
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
@@ -80,6 +80,12 @@ class TapeTrace(Trace):
         """An array of the library of the arguments, if that is not NumPy."""
         self.cut: Cutoff | None = None
         """The first op with a derivative of zero. Roundings count more than decisions."""
+        self.text: Cutoff | None = None
+        """Where a text was first made of a value. It counts if nothing else does."""
+
+    def note_text(self, is_part: bool) -> None:
+        if is_part and self.text is None:
+            self.text = cut_by_text()
 
     def input(self, value: Any) -> Tape:
         """A new independent variable."""
@@ -257,10 +263,11 @@ class TapeTrace(Trace):
         *,
         push: Callable | None = None,
         accumulates: bool = False,
+        selects: bool = False,
     ) -> list[Tape]:
         """Boxes for values that depend on the inputs by a linear map given as functions (`linear.Map`)."""
         nodes = self.nodes
-        node = (PULLBACK, tuple(inputs), Map(pull, tuple([aval_of(y) for y in outputs]), push, accumulates))
+        node = (PULLBACK, tuple(inputs), Map(pull, tuple([aval_of(y) for y in outputs]), push, accumulates, selects))
         nodes.append(node)
         whole = place_of(node, nodes)
         return [self._append((COMPONENT, whole, which), y) for which, y in enumerate(outputs)]
@@ -450,13 +457,13 @@ def record(
         places: list[int | None] = []
         for y in map(settled, outputs):
             if y.__class__ is Tape and y._owner is trace:
-                values.append(y._value)
+                values.append(value_in(y))
                 places.append(y._node)
             else:
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 places.append(None)
-        program = Recorded(trace.nodes, len(primals), places, trace.cut)
+        program = Recorded(trace.nodes, len(primals), places, trace.cut or trace.text)
         program.intervals = enclosing(*primals, *values)
         program.library = trace.library
         if watch is not None:

@@ -146,25 +146,35 @@ def _step(op: Op, args: Sequence[Any], params: dict) -> Operation:
 class _Nodes(list):
     """The nodes of a watched tape, each with the step it was recorded in."""
 
-    def __init__(self, trace: WatchedTape):
-        self._trace = trace
+    def __init__(self) -> None:
+        self.step: Operation | None = None
         self.steps: list[Operation] = []
 
     def append(self, node: Any) -> None:
         super().append(node)
-        self.steps.append(self._trace.step or Operation("rule", (), NO_PARAMS, place_now()))
+        self.steps.append(self.step or Operation("rule", (), NO_PARAMS, place_now()))
 
 
 class WatchedTape(TapeTrace):
     """Reverse mode, watched."""
 
-    __slots__ = ("step", "watch")
+    __slots__ = ("watch",)
+    nodes: _Nodes
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
         self.watch = watch
-        self.step: Operation | None = None
-        self.nodes = _Nodes(self)
+        self.nodes = _Nodes()
+
+    @property
+    def step(self) -> Operation | None:
+        """What is being recorded. (The nodes know it, not the trace: a cycle would keep arrays until Python looks for
+        such.)"""
+        return self.nodes.step
+
+    @step.setter
+    def step(self, step: Operation | None) -> None:
+        self.nodes.step = step
 
     def input(self, value: Any) -> Tape:
         self.step = Operation("input", (plain(value),), NO_PARAMS, None)

@@ -11,23 +11,33 @@ import scipy.special
 
 from wengert.errors import MismatchError
 from wengert.nn import initializers
-from wengert.nn.layers import STATIC, Dense
+from wengert.nn.layers import STATIC, Dense, demand_axes, demand_length
 
 _NEVER = -1e30
 """Added to the score of what is not to be looked at. Not −∞: where nothing may be looked at, that would give NaN."""
+
+
+_AXES = ("examples", "time", "features")
 
 
 def attend(queries: Any, keys: Any, values: Any, mask: Any = None) -> Any:
     """softmax(queries · keysᵀ / √d) · values, over the last two axes (Vaswani et al. 2017).
 
     Args:
-        mask: true where a query (last axis but one) may look at a key (last axis); broadcasts.
+        mask: true where a query (last axis but one) may look at a key (last axis); broadcasts. A query that may look
+            at none looks at all alike.
 
     >>> attend(np.zeros((1, 2)), np.ones((3, 2)), np.arange(6.0).reshape(3, 2))
     array([[2., 3.]])
     """
     scores = (queries / math.sqrt(queries.shape[-1])) @ np.swapaxes(keys, -1, -2)
     if mask is not None:
+        kind = mask.dtype if hasattr(mask, "dtype") else np.asarray(mask).dtype
+        if kind.kind not in "biu":
+            raise MismatchError(
+                f"a mask of type {kind}, which may be meant to be added to the scores",
+                remedy="a mask is true where a query may look at a key: write mask > -1 for one that is added",
+            )
         scores = np.where(mask, scores, _NEVER)
     return scipy.special.softmax(scores, axis=-1) @ values
 
@@ -57,7 +67,8 @@ class MultiHeadAttention:
     """Attention in several heads, with learned projections (Vaswani et al. 2017).
 
     `attention(x)` looks at x itself, `attention(x, context)` at another array. `causal=True` lets no time look at later
-    ones; `mask` is true where a query may look at a key, and broadcasts to (examples, heads, queries, keys). With
+    ones (where there are fewer queries than keys, they are of the last times); `mask` is true where a query may look at
+    a key, and broadcasts to (examples, heads, queries, keys). With
     `rotary=True` queries and keys are turned by their positions.
 
     To generate one time after the other, `y, cache = attention.extend(x, cache)` remembers keys and values; it begins
@@ -88,6 +99,11 @@ class MultiHeadAttention:
             raise MismatchError(
                 f"{heads} heads for {features} features", remedy="choose heads that divide the features"
             )
+        if rotary and features // heads % 2:
+            raise MismatchError(
+                f"rotary positions for heads of {features // heads} features",
+                remedy="they turn pairs of features: choose heads of an even number",
+            )
         rng = initializers.generator(rng)
         self.query, self.key, self.value, self.output = [Dense(features, features, rng, bias=bias) for _ in range(4)]
         self.heads, self.rotary = heads, rotary
@@ -101,11 +117,19 @@ class MultiHeadAttention:
 
     def __call__(self, x: Any, context: Any = None, *, mask: Any = None, causal: bool = False) -> Any:
         seen = x if context is None else context
+        demand_axes(self, x, _AXES)
+        demand_axes(self, seen, _AXES)
+        if mask is not None and np.ndim(mask) == 3 and np.shape(mask)[0] != 1:
+            raise MismatchError(
+                f"a mask of shape {np.shape(mask)}, whose first axis may count examples or heads",
+                remedy="write mask[:, None] for one mask for each example, mask[None] for one for each head",
+            )
         q, k, v = self._apart(self.query(x)), self._apart(self.key(seen)), self._apart(self.value(seen))
+        before = k.shape[2] - q.shape[2] if causal else 0  # queries are of the last times
         if self.rotary:
-            q, k = rotate(q), rotate(k)
+            q, k = rotate(q, before + np.arange(q.shape[2])), rotate(k)
         if causal:
-            later = np.tril(np.ones((q.shape[2], k.shape[2]), bool), k.shape[2] - q.shape[2])
+            later = np.tril(np.ones((q.shape[2], k.shape[2]), bool), before)
             mask = later if mask is None else np.logical_and(mask, later)
         return self._together(attend(q, k, v, mask))
 
@@ -117,6 +141,7 @@ class MultiHeadAttention:
 
     def extend(self, x: Any, cache: Cache) -> tuple[Any, Cache]:
         """The result for further times, which look at all before, and the cache with them."""
+        demand_axes(self, x, _AXES)
         n, start, room = x.shape[1], cache.length, cache.keys.shape[2]
         places = start + np.arange(n)
         q, k, v = self._apart(self.query(x)), self._apart(self.key(x)), self._apart(self.value(x))
@@ -157,6 +182,10 @@ def rotate(x: Any, positions: Any = None, base: float = 10000.0) -> Any:
     array([[1.    , 0.    ],
            [0.5403, 0.8415]])
     """
+    if x.shape[-1] % 2:
+        raise MismatchError(
+            f"positions as angles for {x.shape[-1]} features", remedy="they turn pairs: give an even number of features"
+        )
     half = x.shape[-1] // 2
     if positions is None:
         positions = np.arange(x.shape[-2])
@@ -182,4 +211,10 @@ class LearnedPositions:
         self.weight = initializers.normal(rng, (length, features), scale=0.02)
 
     def __call__(self, x: Any) -> Any:
+        demand_length(self, x, -1, self.weight.shape[1])
+        if x.shape[-2] > self.weight.shape[0]:
+            raise MismatchError(
+                f"LearnedPositions was made for {self.weight.shape[0]} times, and is called with {x.shape[-2]}",
+                remedy="make it with the length of the longest sequence",
+            )
         return x + self.weight[: x.shape[-2]]

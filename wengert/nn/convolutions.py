@@ -10,23 +10,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.api.convolution import conv, conv_transpose
+from wengert.api.convolution import conv, conv_transpose, each_axis
 from wengert.errors import MismatchError
 from wengert.nn import initializers
 from wengert.nn.layers import STATIC
 
 
 def _fixed(value: Any) -> Any:
-    """Lists as tuples, so that they may be part of a structure."""
+    """Lists and arrays as tuples, so that they may be part of a structure."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     return tuple([_fixed(v) for v in value]) if isinstance(value, (list, tuple)) else value
-
-
-def _each(value: Any, rank: int) -> tuple[int, ...]:
-    return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
 def _with_bias(y: Any, bias: Any) -> Any:
     return y if bias is None else y + bias.reshape(-1, *[1] * (y.ndim - 2))
+
+
+def _demand_groups(inputs: int, outputs: int, groups: int) -> None:
+    if groups < 1 or inputs % groups or outputs % groups:
+        raise MismatchError(
+            f"{groups} groups do not divide {inputs} input and {outputs} output channels",
+            remedy="choose numbers of channels that the groups divide",
+        )
 
 
 @dataclass(init=False)
@@ -43,12 +48,8 @@ class _Conv:
         self, inputs: int, outputs: int, size: Any, rng: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1, init: Callable = initializers.he_normal, bias: bool = True,
     ):  # fmt: skip
-        if inputs % groups or outputs % groups:
-            raise MismatchError(
-                f"{groups} groups do not divide {inputs} input and {outputs} output channels",
-                remedy="choose numbers of channels that the groups divide",
-            )
-        self.weight = init(rng, (outputs, inputs // groups, *_each(size, self.rank)))
+        _demand_groups(inputs, outputs, groups)
+        self.weight = init(rng, (outputs, inputs // groups, *each_axis("size", size, self.rank)))
         self.bias = np.zeros(outputs) if bias else None
         self.stride, self.padding, self.dilation = _fixed(stride), _fixed(padding), _fixed(dilation)
         self.groups = groups
@@ -113,7 +114,8 @@ class _ConvTranspose:
         output_padding: Any = 0, dilation: Any = 1, groups: int = 1, init: Callable = initializers.he_normal,
         bias: bool = True,
     ):  # fmt: skip
-        kernel = _each(size, self.rank)
+        _demand_groups(inputs, outputs, groups)
+        kernel = each_axis("size", size, self.rank)
         count = math.prod(kernel)
         self.weight = init(rng, (inputs, outputs // groups, *kernel), (inputs // groups * count, outputs * count))
         self.bias = np.zeros(outputs) if bias else None
@@ -164,12 +166,16 @@ class ConvTranspose3d(_ConvTranspose):
 # ------------------------------------------------------------------------------------------------------------ pooling
 
 
-def _windows(x: Any, size: Any, stride: Any, padding: Any, fill: float) -> tuple[Any, tuple[int, ...]]:
+def _windows(x: Any, size: Any, stride: Any, padding: Any, fill: Any) -> tuple[Any, tuple[int, ...]]:
     """The elements of each window along axes of their own, and which axes these are."""
-    rank = x.ndim - 2
-    sizes = _each(size, rank)
-    strides = sizes if stride is None else _each(stride, rank)
-    widths = _each(padding, rank)
+    rank = np.ndim(x) - 2
+    if rank < 1:
+        raise MismatchError(
+            f"windows in an array of shape {np.shape(x)}", remedy="the axes are (examples, channels, …): write x[None]"
+        )
+    sizes = each_axis("size", size, rank)
+    strides = sizes if stride is None else each_axis("stride", stride, rank)
+    widths = each_axis("padding", padding, rank, least=0)
     if any(p > k // 2 for p, k in zip(widths, sizes, strict=True)):
         raise MismatchError(f"padding={padding} of windows of size {size}", remedy="pad by half a window at most")
     if any(widths):
@@ -198,7 +204,8 @@ def max_pool(x: Any, size: Any, stride: Any = None, padding: Any = 0) -> Any:
     >>> max_pool(np.arange(8.0).reshape(1, 1, 8), 2)
     array([[[1., 3., 5., 7.]]])
     """
-    windows, axes = _windows(x, size, stride, padding, -math.inf)
+    least = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -math.inf
+    windows, axes = _windows(x, size, stride, padding, least)
     return np.max(windows, axis=axes)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import struct
-import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +57,16 @@ def write(path: Any, arrays: dict[str, np.ndarray]) -> None:
     path = Path(path)
     if path.suffix not in (".npz", ".safetensors"):
         raise MismatchError(f"a file named {path.name}", remedy="save to a .npz or .safetensors file")
-    handle, beside = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
+    beside = path.with_name(f".{path.stem}.{secrets.token_hex(8)}{path.suffix}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(beside, "xb") as file:
             if path.suffix == ".npz":
-                np.savez(file, **arrays)  # type: ignore[arg-type]
+                _write_npz(file, arrays)
             else:
                 _write_safetensors(file, arrays)
         os.replace(beside, path)
     except BaseException:
-        os.unlink(beside)
+        beside.unlink(missing_ok=True)
         raise
 
 
@@ -76,6 +77,14 @@ def read(path: Any) -> dict[str, np.ndarray]:
         return _read_safetensors(path.read_bytes())
     with np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
+
+
+def _write_npz(file: Any, arrays: dict[str, np.ndarray]) -> None:
+    """As `np.savez` does it, which takes arrays of some names, such as `file`, for arguments of its own."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, x in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, x, allow_pickle=False)
 
 
 def _write_safetensors(file: Any, arrays: dict[str, np.ndarray]) -> None:
@@ -93,8 +102,10 @@ def _write_safetensors(file: Any, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _read_safetensors(data: bytes) -> dict[str, np.ndarray]:
-    (length,) = struct.unpack("<Q", data[:8])
-    header, start = json.loads(data[8 : 8 + length]), 8 + length
+    start = 8 + int.from_bytes(data[:8], "little")
+    if not 8 < start <= len(data):
+        raise MismatchError("no file in the safetensors format", remedy="look whether it was written to its end")
+    header = json.loads(data[8:start])
     found = {}
     for name, entry in header.items():
         if name == "__metadata__":
@@ -102,6 +113,8 @@ def _read_safetensors(data: bytes) -> dict[str, np.ndarray]:
         if entry["dtype"] not in _TYPES:
             raise MismatchError(f"{name} is of type {entry['dtype']}, which NumPy has not", remedy="convert the file")
         first, last = entry["data_offsets"]
+        if start + last > len(data):
+            raise MismatchError(f"the file ends within {name}", remedy="look whether it was written to its end")
         dtype = np.dtype(_TYPES[entry["dtype"]]).newbyteorder("<")
         x = np.frombuffer(data[start + first : start + last], dtype).reshape(entry["shape"])
         found[name] = x.astype(dtype.newbyteorder("="))

@@ -11,6 +11,7 @@ Arrays that are not found by descent, such as running averages, are in fields wi
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +53,22 @@ def demand_length(layer: Any, x: Any, axis: int, length: int) -> None:
             f"{type(layer).__name__} was made for {length} {what}, and is called with an array of shape {shape}",
             remedy="make the layer with the sizes of its data, or bring the axes of the data into that order",
         )
+
+
+def demand_axes(layer: Any, x: Any, axes: tuple[str, ...]) -> None:
+    """An error where x has not these axes, whose names the message says."""
+    shape = np.shape(x)
+    if len(shape) != len(axes):
+        raise MismatchError(
+            f"{type(layer).__name__} of an array of shape {shape}, where the axes are ({', '.join(axes)})",
+            remedy="write x[None] for one example by itself, and reshape where there are more axes",
+        )
+
+
+def demand_no_negatives(x: Any, words: str) -> None:
+    """An error where NumPy would count from the end. (What is too large it refuses itself.)"""
+    if np.any(x < 0):
+        raise IndexError(words)
 
 
 def train(layer: Any, x: Any, rng: Any = None) -> tuple[Any, Any]:
@@ -97,6 +114,9 @@ class Dense:
         return y if self.bias is None else y + self.bias
 
 
+_NEGATIVE = "Embedding of a negative number; rows are counted from 0, and the number of none is told by padding="
+
+
 @dataclass(init=False)
 class Embedding:
     """A row of a table for each number.
@@ -124,8 +144,18 @@ class Embedding:
         self.padding = padding
 
     def __call__(self, x: Any) -> Any:
-        rows = self.weight[x]
-        return rows if self.padding is None else np.where((x == self.padding)[..., None], 0.0, rows)
+        x = np.asarray(x)
+        if x.dtype.kind not in "iu":
+            raise MismatchError(
+                f"Embedding of an array of type {x.dtype}", remedy="give integers, the numbers of rows: x.astype(int)"
+            )
+        if self.padding is None:
+            demand_no_negatives(x, _NEGATIVE)
+            return self.weight[x]
+        nothing = x == self.padding
+        x = np.where(nothing, 0, x)
+        demand_no_negatives(x, _NEGATIVE)
+        return np.where(nothing[..., None], 0.0, self.weight[x])
 
 
 @dataclass
@@ -222,14 +252,23 @@ class Residual:
         self.shortcut = None if shortcut is None else as_layer(shortcut)
 
     def __call__(self, x: Any) -> Any:
-        return (x if self.shortcut is None else self.shortcut(x)) + self.layer(x)
+        return _added(x if self.shortcut is None else self.shortcut(x), self.layer(x))
 
     def train(self, x: Any, rng: Any = None) -> tuple[Any, Residual]:
         y, layer = train(self.layer, x, rng)
         if self.shortcut is None:
-            return x + y, Residual(layer)
+            return _added(x, y), Residual(layer)
         short, shortcut = train(self.shortcut, x, rng)
-        return short + y, Residual(layer, shortcut)
+        return _added(short, y), Residual(layer, shortcut)
+
+
+def _added(x: Any, y: Any) -> Any:
+    if np.shape(x) != np.shape(y):
+        raise MismatchError(
+            f"a residual of shape {np.shape(y)} to what has shape {np.shape(x)}",
+            remedy="make a layer that keeps the shape, or one that brings the other to it: shortcut=",
+        )
+    return x + y
 
 
 @dataclass
@@ -242,7 +281,7 @@ class Flatten:
     """
 
     def __call__(self, x: Any) -> Any:
-        return x.reshape(x.shape[0], -1)
+        return x.reshape(x.shape[0], math.prod(x.shape[1:]))
 
 
 @dataclass

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from wengert.errors import MismatchError
 from wengert.nn import initializers
-from wengert.nn.layers import STATIC, demand_length
+from wengert.nn.layers import STATIC, demand_axes, demand_length
 
 
 def _weights(inputs: int, features: int, gates: int, rng: Any) -> tuple[Any, Any, Any]:
@@ -23,6 +24,22 @@ def _weights(inputs: int, features: int, gates: int, rng: Any) -> tuple[Any, Any
     into = initializers.glorot_uniform(rng, (inputs, gates * features), (inputs, features))
     across = [initializers.orthogonal(rng, (features, features)) for _ in range(gates)]
     return into, np.concatenate(across, axis=1), np.zeros(gates * features)
+
+
+_AXES = ("examples", "time", "features")
+
+
+def _demand_sequence(layer: Any, x: Any, *state: Any) -> None:
+    """x with the axes that a recurrent layer goes along, and states for each example."""
+    demand_axes(layer, x, _AXES)
+    demand_length(layer, x, -1, layer.weight.shape[0])
+    wanted = (x.shape[0], layer.recurrent.shape[0])
+    for h in state:
+        if np.shape(h) != wanted:
+            raise MismatchError(
+                f"{type(layer).__name__} begins with a state of shape {np.shape(h)}, where it has the shape {wanted}",
+                remedy="give a state for each example, (examples, features), or none for zeros",
+            )
 
 
 @dataclass(init=False)
@@ -54,9 +71,9 @@ class RNN:
         return self.activation(x @ self.weight + self.bias + h @ self.recurrent)
 
     def __call__(self, x: Any, h: Any = None) -> Any:
+        _demand_sequence(self, x, *(() if h is None else (h,)))
         if h is None:
             h = self.initial(x)
-        demand_length(self, x, -1, self.weight.shape[0])
         given = x @ self.weight + self.bias
         out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
         for t in range(x.shape[1]):
@@ -104,9 +121,9 @@ class GRU:
         return self._next(x @ self.weight + self.bias, h)
 
     def __call__(self, x: Any, h: Any = None) -> Any:
+        _demand_sequence(self, x, *(() if h is None else (h,)))
         if h is None:
             h = self.initial(x)
-        demand_length(self, x, -1, self.weight.shape[0])
         given = x @ self.weight + self.bias
         out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
         for t in range(x.shape[1]):
@@ -121,8 +138,8 @@ class LSTM:
 
         c ← f · c + i · tanh(g),    h ← o · tanh(c),    (i, f, g, o) from x W + h U + b
 
-    Called as `lstm(x)` or `lstm(x, (h, c))` it returns all hₜ; `lstm.step(x, (h, c))` is the state after one time. The
-    forget gate starts open: its bias is one.
+    Called as `lstm(x)` or `lstm(x, (h, c))` it returns all hₜ, and `lstm.run` the last state as well;
+    `lstm.step(x, (h, c))` is the state after one time. The forget gate starts open: its bias is one.
 
     >>> from wengert import nn
     >>> nn.LSTM(3, 5, rng=0)(np.ones((2, 7, 3))).shape
@@ -154,15 +171,19 @@ class LSTM:
         """The state (h, c) after one time, from x with the axes (examples, features)."""
         return self._next(x @ self.weight + self.bias, *state)
 
-    def __call__(self, x: Any, state: tuple[Any, Any] | None = None) -> Any:
+    def run(self, x: Any, state: tuple[Any, Any] | None = None) -> tuple[Any, tuple[Any, Any]]:
+        """All hₜ, and the state (h, c) after the last time, from which one may go on."""
+        _demand_sequence(self, x, *(state or ()))
         h, c = self.initial(x) if state is None else state
-        demand_length(self, x, -1, self.weight.shape[0])
         given = x @ self.weight + self.bias
         out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
         for t in range(x.shape[1]):
             h, c = self._next(given[:, t], h, c)
             out[:, t] = h
-        return out
+        return out, (h, c)
+
+    def __call__(self, x: Any, state: tuple[Any, Any] | None = None) -> Any:
+        return self.run(x, state)[0]
 
 
 @dataclass

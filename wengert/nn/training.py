@@ -13,6 +13,7 @@ import json
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,11 @@ from wengert.nn.files import read, write
 from wengert.nn.layers import train
 from wengert.nn.parameters import Build
 from wengert.optimize.first_order.methods import adam
+
+_COMPARED = 4
+"""So many batches are looked at again where training may have made the loss larger."""
+_CLEARLY = 0.01
+"""By this part of it."""
 
 
 @dataclass
@@ -109,7 +115,8 @@ def fit(
         progress: show a line with losses; by default where there is a terminal.
         callback: `callback(record, model)` after every epoch; training stops when it returns True.
 
-    A loss that is not finite raises `ConvergenceError`. Ctrl-C ends training after the epochs that are complete.
+    A loss that is not finite raises `ConvergenceError`, and of one that training has made larger there is a warning.
+    Ctrl-C ends training after the epochs that are complete.
 
     >>> from wengert import nn, optimize
     >>> x = np.linspace(-1, 1, 64)[:, None]
@@ -124,8 +131,10 @@ def fit(
     if patience is not None and validation is None:
         raise MismatchError("patience without validation", remedy="say what to validate on: validation=0.1, or data")
     training = Training(model, loss, optimizer, seed, jit)
-    if batch_size < 1:
-        raise MismatchError(f"batches of {batch_size} examples", remedy="give batch_size= of at least one")
+    if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        raise MismatchError(f"batches of {batch_size} examples", remedy="give batch_size=, a whole number from one on")
+    if schedule is not None and not callable(schedule):
+        raise MismatchError(f"schedule={schedule!r}", remedy="give a function of the epoch, or the optimizer the rate")
     batches, held_out = _data(data, validation, batch_size)
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is None:
@@ -151,6 +160,14 @@ def fit(
         stopped = f"interrupted after {len(training.history['epoch'])} epochs"
         training.undo()
     line.end()
+    risen = training.risen()
+    if risen is not None:
+        warnings.warn(
+            "nn.fit: the loss is {:.4g} after training and was {:.4g} before, of the same examples: the steps of the "
+            "optimiser may be too large".format(*risen),
+            RuntimeWarning,
+            stacklevel=2,
+        )
     found = training.best_model if patience is not None and held_out is not None else training.model
     return Fitted(found, training.history, stopped)
 
@@ -174,6 +191,8 @@ class Training:
         self.history: dict[str, list[float]] = {"epoch": [], "loss": [], "seconds": []}
         self.best: tuple[list, list] = (self.parameters, self.state)
         self._kept: Any = None
+        self._before = (self.parameters, self.state)
+        self._first: list[tuple[tuple, float]] = []
         takes_rng = "rng" in inspect.signature(loss).parameters
         build, draws = self.build, self.draws
 
@@ -221,6 +240,8 @@ class Training:
                     f"the loss is {float(value)} in epoch {number + 1}, batch {k + 1}{self._culprit(*before, batch)}",
                     remedy="take smaller steps, or clip gradients; wg.debug_nans finds where it comes from",
                 )
+            if number == 0 and k < _COMPARED:
+                self._first.append((batch, float(value)))
             total, count = total + float(value) * size, count + size
             line.show(number, total / count, self.history)
         if not count:
@@ -235,6 +256,16 @@ class Training:
             self.best = (self.parameters, self.state)
         line.show(number, record["loss"], self.history)
         return record
+
+    def risen(self) -> tuple[float, float] | None:
+        """The loss after training and before, of the first batches, if it is larger afterwards."""
+        if len(self.history["epoch"]) < 2 or not self._first or not self.history["loss"][-1] > self._first[0][1]:
+            return None
+        after, before = [
+            sum([float(self.evaluate(*at, batch)) for batch, _ in self._first]) / len(self._first)
+            for at in ((self.parameters, self.state), self._before)
+        ]
+        return (after, before) if after - before > _CLEARLY * abs(before) else None
 
     def _culprit(self, parameters: Any, state: Any, batch: Any) -> str:
         """Where a loss goes wrong, with its line; empty if that is not found."""
@@ -253,6 +284,13 @@ class Training:
         total, count = 0.0, 0
         for batch, size in batches:
             total, count = total + float(self.evaluate(self.parameters, self.state, batch)) * size, count + size
+        if not count:
+            raise MismatchError("validation without batches", remedy="give data, and a function new batches each time")
+        if math.isnan(total):
+            raise ConvergenceError(
+                f"the validation loss is nan in epoch {len(self.history['epoch']) + 1}",
+                remedy="look for nan in the data for validation; wg.debug_nans finds where it comes from",
+            )
         return total / count
 
     def waited(self) -> int:

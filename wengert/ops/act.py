@@ -14,7 +14,8 @@ from wengert.ops.derive import Unmapped, elementwise, zero
 from wengert.ops.traits import FREE, MORE, VALUES
 
 
-def _act(*args: Any, function: Callable, results: Sequence[Any], examples: str | tuple[str, str] = "") -> tuple:
+def _act(*args: Any, function: Callable, results: Sequence[Any], examples: str | tuple[str, str] = "",
+         failures: Sequence[str] = ()) -> tuple:  # fmt: skip
     values = function(*args)
     return values if values.__class__ is tuple else (values,) if results else ()
 
@@ -33,7 +34,7 @@ def _act_on_batch(args: Sequence[Any], mapped: Sequence[bool], params: dict) -> 
 
 act = zero("act", _act, batch=_act_on_batch, raises=VALUES, cost=MORE, effect=True, pure=False)
 """Call `function`; `results` says of which types its results are. `examples` names what cannot be done for a batch,
-with a remedy if it is not a draw."""
+with a remedy if it is not a draw. `failures` are the exceptions that a `try` of the user's may be meant for."""
 
 
 def _refuse(what: str, why: str) -> NoReturn:

@@ -12,13 +12,14 @@ asymptotic series where x is large.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.special as sc
 
 from wengert.ops.circles import RADII, WITHIN, on_circles
-from wengert.ops.derive import elementwise
+from wengert.ops.derive import Elementwise, elementwise
 from wengert.ops.directed import curved, directed, one_way
 from wengert.ops.elementwise import absolute, exp, hypot, maximum
 from wengert.ops.enclosures import decreasing, even, increasing
@@ -85,74 +86,40 @@ def _iv_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
 
 _ON_THE_LINE = one_way(-math.inf, slack=1e-11)
 
-jv = elementwise(
-    "jv",
-    sc.jv,
-    (
-        _in_order("jv", lambda v, x: jv_by_order(v, x, n=1)),
-        lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x)),
-    ),
-    bounds=_jv_enclosed,
-)
-yv = elementwise(
-    "yv",
-    sc.yv,
-    (
-        _in_order("yv", lambda v, x: yv_by_order(v, x, n=1)),
-        lambda y, v, x: 0.5 * (yv(v - 1, x) - yv(v + 1, x)),
-    ),
-    bounds=_OSCILLATES,
-)
-iv = elementwise(
-    "iv",
-    sc.iv,
-    (
-        _in_order("iv", lambda v, x: exp(x) * ive_by_order(v, x, m=1, n=0)),
-        lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x)),
-    ),
-    bounds=_iv_enclosed,
-)
-kv = elementwise(
-    "kv",
-    sc.kv,
-    (
-        _in_order("kv", lambda v, x: exp(-x) * kve_by_order(v, x, m=1, n=0)),
-        lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x)),
-    ),
-    bounds=directed(1, -1, above={0: _BELOW_ZERO, 1: 0.0}, range=(0.0, math.inf), slack=1e-11),
-)
-hankel1 = elementwise(
-    "hankel1",
-    sc.hankel1,
-    (
-        _in_order("hankel1", lambda v, x: _j_and_y(v, x, 1)),
-        lambda y, v, x: 0.5 * (hankel1(v - 1, x) - hankel1(v + 1, x)),
-    ),
-)
-hankel2 = elementwise(
-    "hankel2",
-    sc.hankel2,
-    (
-        _in_order("hankel2", lambda v, x: _j_and_y(v, x, -1)),
-        lambda y, v, x: 0.5 * (hankel2(v - 1, x) - hankel2(v + 1, x)),
-    ),
-)
-hankel1e = elementwise(
-    "hankel1e",
-    sc.hankel1e,
-    (
-        _in_order("hankel1e", lambda v, x: exp(-1j * x) * _j_and_y(v, x, 1)),
-        lambda y, v, x: 0.5 * (hankel1e(v - 1, x) - hankel1e(v + 1, x)) - 1j * y,
-    ),
-)
-hankel2e = elementwise(
-    "hankel2e",
-    sc.hankel2e,
-    (
-        _in_order("hankel2e", lambda v, x: exp(1j * x) * _j_and_y(v, x, -1)),
-        lambda y, v, x: 0.5 * (hankel2e(v - 1, x) - hankel2e(v + 1, x)) + 1j * y,
-    ),
-)
+
+def _neighbours(name: str, scale: float, sign: int, in_order: Callable, **stated: Any) -> Elementwise:
+    """A row for y(v, x) with y' = scale·(y(v−1) + sign·y(v+1)); `in_order(v, x)` is its derivative in v."""
+
+    def slope(y: Any, v: Any, x: Any) -> Any:
+        below, above = op(v - 1, x), op(v + 1, x)
+        return scale * (below - above if sign < 0 else below + above)
+
+    op = elementwise(name, getattr(sc, name), (_in_order(name, in_order), slope), **stated)
+    return op
+
+
+def _scaled_hankel(name: str, sign: int) -> Elementwise:
+    """A row for exp(∓ix)·(J ± iY)."""
+    turn = 1j * sign
+
+    def slope(y: Any, v: Any, x: Any) -> Any:
+        return 0.5 * (op(v - 1, x) - op(v + 1, x)) - turn * y
+
+    in_order = _in_order(name, lambda v, x: exp(-turn * x) * _j_and_y(v, x, sign))
+    op = elementwise(name, getattr(sc, name), (in_order, slope))
+    return op
+
+
+_FALLS = directed(1, -1, above={0: _BELOW_ZERO, 1: 0.0}, range=(0.0, math.inf), slack=1e-11)
+
+jv = _neighbours("jv", 0.5, -1, lambda v, x: jv_by_order(v, x, n=1), bounds=_jv_enclosed)
+yv = _neighbours("yv", 0.5, -1, lambda v, x: yv_by_order(v, x, n=1), bounds=_OSCILLATES)
+iv = _neighbours("iv", 0.5, 1, lambda v, x: exp(x) * ive_by_order(v, x, m=1, n=0), bounds=_iv_enclosed)
+kv = _neighbours("kv", -0.5, 1, lambda v, x: exp(-x) * kve_by_order(v, x, m=1, n=0), bounds=_FALLS)
+hankel1 = _neighbours("hankel1", 0.5, -1, lambda v, x: _j_and_y(v, x, 1))
+hankel2 = _neighbours("hankel2", 0.5, -1, lambda v, x: _j_and_y(v, x, -1))
+hankel1e = _scaled_hankel("hankel1e", 1)
+hankel2e = _scaled_hankel("hankel2e", -1)
 
 j0 = elementwise(
     "j0", sc.j0, (lambda y, x: -j1(x),), bounds=curved(lambda x: 0.5, range=lambda: (-0.4028, 1.0), slack=1e-14)

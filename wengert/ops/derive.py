@@ -280,10 +280,10 @@ class Control(Op):
     `types(args, params)` says what is known of the results without computing them. There are always several results.
     Where the code is Python, `stage(args, params)` gives the arguments and parameters of the op in a program. Where the
     derivative is stated by the code's author, `push(y, args, dots, params)` are the tangents of the results, as a
-    program.
+    program. If it `selects`, not all of its operands are used every time.
     """
 
-    __slots__ = ("lift", "push", "record", "stage", "types")
+    __slots__ = ("lift", "push", "record", "selects", "stage", "types")
     derived: ClassVar = {"raises": BODY, "cost": MORE}
 
     def __init__(
@@ -296,10 +296,12 @@ class Control(Op):
         types: Callable,
         stage: Callable | None = None,
         push: Callable | None = None,
+        selects: bool = False,
         **stated: Any,
     ):
         super().__init__(name, impl, **stated)
         self.lift = lift
+        self.selects = selects
         self.record = record
         self.types = types
         self.stage = stage

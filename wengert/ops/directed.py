@@ -99,8 +99,10 @@ def composed_above(function: Callable, above: dict[int, float]) -> Enclosure:
     domain = _Domain(above)
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
-        xs, unknown = domain(mode, op, [mode.bounds(a) for a in args])
-        y = mode.bounds(function(*args, **params))
+        bounds = [mode.bounds(a) for a in args]
+        xs, unknown = domain(mode, op, bounds)
+        # What is computed of numbers alone is rounded, too.
+        y = mode.bounds(function(*[mode.enclosed(b) for b in bounds], **params))
         return mode.enclosed(_finished(y, xs, ANYTHING, unknown))
 
     return enclosure

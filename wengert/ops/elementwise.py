@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from wengert.ops import closely
 from wengert.ops import interval_arithmetic as arithmetic
 from wengert.ops.choice import choice
-from wengert.ops.derive import Guarded, elementwise, zero
+from wengert.ops.derive import Elementwise, Guarded, elementwise, zero
 from wengert.ops.directed import curved
 from wengert.ops.enclosures import (
     EQUAL,
@@ -41,6 +42,7 @@ from wengert.ops.enclosures import (
     ON_BOUNDS,
     STEPWISE,
     composed,
+    composed_of_each,
     decreasing,
     even,
     increasing,
@@ -264,28 +266,68 @@ def _power_in_base(z: Any, x: Any, p: Any) -> Any:
 
 
 def _powers(x: Any, p: Any) -> Any:
-    """As products for a whole number p; exp(p·log x) where x > 0, which is the general case."""
+    """As products for a whole number p; x^n·exp((p − n)·log x) where x > 0, which is the general case.
+
+    exp(p·log x) alone would be wrong near zero, where the logarithm's coefficients are huge: those of a whole power are
+    differences of them, and what rounding leaves is as large as they are. So n is the nearest whole number to p.
+    """
     if p.__class__ in SCALARS or isinstance(p, np.generic):
         if p.real == p and float(p.real).is_integer() and abs(p) <= _PRODUCTS:
-            y, factor, left = None, x, int(abs(p.real))
+            y, factor, left = None, x if p.real >= 0 else reciprocal(x), int(abs(p.real))
             while left:
                 y = y if left % 2 == 0 else factor if y is None else y * factor
                 factor, left = factor * factor if left > 1 else factor, left // 2
-            return NotImplemented if y is None else y if p.real > 0 else reciprocal(y)
+            return NotImplemented if y is None else y
     elif not isinstance(p, Traced) and np.all(np.equal(p, np.rint(p))):
         return NotImplemented
     if dtype_of(x).kind == "c" or dtype_of(p).kind == "c":
         return NotImplemented
     outside = less_equal(x, 0)
     if not isinstance(plain(outside), Traced):
-        return NotImplemented if np.any(plain(outside)) else exp(p * log(x))
+        if np.any(plain(outside)):
+            return NotImplemented
+        return _near_whole(x, x, p)
     # It is not known yet. At zero the first coefficients vanish, the others are infinite, or not determined.
     at_zero, exponent = equal(x, 0), stop_gradient(p)
     fill = lambda k: where(logical_and(at_zero, greater(exponent, k)), 0, math.nan)
-    return Guarded(exp(p * log(where(outside, scalar_like(1, x), x))), outside, fill)
+    is_whole = equal(whole_part(p), exponent)
+    inside = where(outside, scalar_like(1, x), x)
+    return Guarded(_near_whole(x, inside, p), logical_and(outside, logical_not(is_whole)), fill)
 
 
-_PRODUCTS = 64
+def _near_whole(x: Any, inside: Any, p: Any) -> Any:
+    """x^n·exp((p − n)·log inside): of a whole power the second factor is one, whatever it is taken of."""
+    n = whole_part(p)
+    if not isinstance(n, Traced) and (not np.any(n) or np.all(np.abs(p - n) > _FAR)):
+        return exp(p * log(inside))
+    return whole_power(x, n) * exp((p - n) * log(inside))
+
+
+def whole_part(p: Any, largest: int = 63) -> Any:
+    """The whole number next to p, if it is not larger than `largest`; otherwise zero."""
+    n = rint(p)
+    return where(less_equal(absolute(n), largest), n, scalar_like(0, n))
+
+
+def whole_power(x: Any, n: Any, largest: int = 63) -> Any:
+    """xⁿ by squaring, for whole numbers that differ, or are not known yet."""
+    one, size, left = scalar_like(1, x), absolute(n), largest
+    is_known, is_negative = not isinstance(n, Traced), less(n, 0)
+    if not is_known or np.any(is_negative):
+        x = where(is_negative, 1 / where(is_negative, x, one), x)
+    y = where(equal(remainder(size, 2), 1), x, one)
+    while left > 1:
+        size, left = floor(size * 0.5), left // 2
+        if is_known and not np.any(size):
+            break
+        x = x * x
+        y = y * where(equal(remainder(size, 2), 1), x, one)
+    return y
+
+
+_FAR = 0.01
+"""Exponents as far as this from whole numbers have coefficients of the size of the logarithm's, which need no care."""
+_PRODUCTS = 1024
 """Powers up to here are expanded as products."""
 
 power = elementwise(
@@ -311,7 +353,7 @@ power_log = elementwise(
         lambda z, x, p, n: p * power_log(x, p - 1, n=n) + n * power_log(x, p - 1, n=n - 1),
         lambda z, x, p, n: power_log(x, p, n=n + 1),
     ),
-    bounds=composed(lambda x, p, n: where(equal(x, 0), 0.0, power(x, p) * log(x) ** n)),
+    bounds=composed_of_each(lambda x, p, n: where(equal(x, 0), 0.0, power(x, p) * log(x) ** n)),
 )
 """x^p · logⁿ x, the derivatives of a power in its exponent; where x = 0 and p > 0 the limit, zero."""
 
@@ -576,76 +618,31 @@ heaviside = elementwise(
 )
 
 
-def _share(x: Any, wins: Any, ties: Any, place: str) -> Any:
-    """1 where x is the one that is chosen, its share at a tie, 0 elsewhere."""
-    share = 0.5 if choice.ties == "share" else float(choice.ties == place)
-    return where(wins, scalar_like(1, x), where(ties, scalar_like(share, x), scalar_like(0, x)))
+def _choice_of_two(name: str, function: np.ufunc, beats: Callable, reduction: str, identity: float) -> Elementwise:
+    """A row for the choice between two operands; `beats(x, y)` says where x is chosen, which are not equal."""
+
+    def share(x: Any, y: Any, place: str) -> Any:
+        """1 where x is the one that is chosen, its share at a tie, 0 elsewhere."""
+        tie = 0.5 if choice.ties == "share" else float(choice.ties == place)
+        return where(beats(x, y), scalar_like(1, x), where(equal(x, y), scalar_like(tie, x), scalar_like(0, x)))
+
+    return elementwise(
+        name,
+        function,
+        (lambda z, x, y: share(x, y, "first"), lambda z, x, y: share(y, x, "last")),
+        cost=CHEAP,
+        commutes="biu",
+        reduction=reduction,
+        identity=identity,
+        bounds=ON_BOUNDS,
+    )
 
 
 # `maximum` and `minimum` choose NaN before any number, `fmax` and `fmin` any number before NaN.
-
-
-def _larger(x: Any, y: Any, place: str) -> Any:
-    return _share(x, logical_or(greater(x, y), isnan(x)), equal(x, y), place)
-
-
-def _smaller(x: Any, y: Any, place: str) -> Any:
-    return _share(x, logical_or(less(x, y), isnan(x)), equal(x, y), place)
-
-
-def _larger_number(x: Any, y: Any, place: str) -> Any:
-    return _share(x, logical_or(greater(x, y), isnan(y)), equal(x, y), place)
-
-
-def _smaller_number(x: Any, y: Any, place: str) -> Any:
-    return _share(x, logical_or(less(x, y), isnan(y)), equal(x, y), place)
-
-
-def _of_two(rule: Any) -> tuple:
-    """The partials of a choice between two operands."""
-    return (lambda z, x, y: rule(x, y, "first"), lambda z, x, y: rule(y, x, "last"))
-
-
-maximum = elementwise(
-    "maximum",
-    np.maximum,
-    _of_two(_larger),
-    cost=CHEAP,
-    commutes="biu",
-    reduction="max",
-    identity=-np.inf,
-    bounds=ON_BOUNDS,
-)
-minimum = elementwise(
-    "minimum",
-    np.minimum,
-    _of_two(_smaller),
-    cost=CHEAP,
-    commutes="biu",
-    reduction="min",
-    identity=np.inf,
-    bounds=ON_BOUNDS,
-)
-fmax = elementwise(
-    "fmax",
-    np.fmax,
-    _of_two(_larger_number),
-    cost=CHEAP,
-    commutes="biu",
-    reduction="nanmax",
-    identity=np.nan,
-    bounds=ON_BOUNDS,
-)
-fmin = elementwise(
-    "fmin",
-    np.fmin,
-    _of_two(_smaller_number),
-    cost=CHEAP,
-    commutes="biu",
-    reduction="nanmin",
-    identity=np.nan,
-    bounds=ON_BOUNDS,
-)
+maximum = _choice_of_two("maximum", np.maximum, lambda x, y: logical_or(greater(x, y), isnan(x)), "max", -np.inf)
+minimum = _choice_of_two("minimum", np.minimum, lambda x, y: logical_or(less(x, y), isnan(x)), "min", np.inf)
+fmax = _choice_of_two("fmax", np.fmax, lambda x, y: logical_or(greater(x, y), isnan(y)), "nanmax", np.nan)
+fmin = _choice_of_two("fmin", np.fmin, lambda x, y: logical_or(less(x, y), isnan(y)), "nanmin", np.nan)
 
 # ------------------------------------------------------------------------------------------------------------- sinc
 

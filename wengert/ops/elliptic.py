@@ -19,7 +19,7 @@ import scipy.special as sc
 
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import absolute, less, power, sin, square, where
-from wengert.ops.enclosures import decreasing, increasing
+from wengert.ops.enclosures import composed, decreasing, increasing
 from wengert.ops.hypergeometric import hyp2f1
 from wengert.ops.special import double, precision, rounded
 from wengert.types import scalar_like
@@ -58,7 +58,7 @@ def _ellipkm1_slope(y: Any, p: Any) -> Any:
 
 ellipk = elementwise("ellipk", sc.ellipk, (_ellipk_slope,), bounds=increasing(domain=(-math.inf, 1.0), steps=64))
 ellipe = elementwise("ellipe", sc.ellipe, (_ellipe_slope,), bounds=decreasing(domain=(-math.inf, 1.0), steps=64))
-ellipkm1 = elementwise("ellipkm1", sc.ellipkm1, (_ellipkm1_slope,))
+ellipkm1 = elementwise("ellipkm1", sc.ellipkm1, (_ellipkm1_slope,), bounds=composed(lambda p: ellipk(1 - p)))
 
 # --------------------------------------------------------------------------------------------- incomplete integrals
 

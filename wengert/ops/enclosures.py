@@ -6,6 +6,7 @@
     valley(…)                    decreasing up to a point, then increasing
     periodic(slope, …)           sin and cos: between their extremes, where the slope changes its sign
     composed(f)                  as other ops compute it, whose enclosures are known
+    composed_of_each(f)          the same, where something is computed of each operand alone
     increasing_composed(f)       the same, but it increases in all operands, so that each bound comes from bounds
     DECIDED                      applied to operands that are decided: each is one number
     ordered                      places in an order, if that is certain
@@ -55,6 +56,11 @@ def stated(rule: Callable, breaks: Callable | None = None) -> Enclosure:
 def composed(function: Callable) -> Enclosure:
     """As other ops compute it."""
     return lambda mode, op, args, params: function(*args, **params)
+
+
+def composed_of_each(function: Callable) -> Enclosure:
+    """The same for a function that computes something of each operand alone, which is rounded if that is a number."""
+    return lambda mode, op, args, params: function(*[mode.enclosed(mode.bounds(a)) for a in args], **params)
 
 
 def increasing_composed(function: Callable) -> Enclosure:

@@ -17,13 +17,14 @@ place of an inverse one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.fft
 
 from wengert.ops import axes, interval_sums, library
-from wengert.ops.derive import linear
+from wengert.ops.derive import Linear, linear
 from wengert.ops.enclosures import refused
 from wengert.ops.rounding import Bounds, V, moved
 from wengert.ops.shape import astype, conjugate, real
@@ -40,28 +41,26 @@ def _back_to(ct: Any, x: Any) -> Any:
     return ct if dtype_of(ct) == x.dtype else astype(ct, dtype=x.dtype)
 
 
-def _next_axis(op_getter: Any) -> Any:
-    return lambda args, mapped, params: op_getter()(args[0], **{**params, "axis": params["axis"] + 1})
+def _transform(name: str, impl: Callable, transpose: Callable, **stated: Any) -> Linear:
+    """A row for a transform along one axis."""
+
+    def batch(args: Any, mapped: Any, params: dict) -> Any:
+        return op(args[0], **{**params, "axis": params["axis"] + 1})
+
+    op = linear(name, impl, transpose, batch=batch, raises=LENGTHS, cost=MORE, axes=axes.kept, **stated)
+    return op
 
 
-fft = linear(
-    "fft",
-    lambda x, axis, norm: np.fft.fft(x, axis=axis, norm=norm),
-    lambda ct, x, axis, norm: _back_to(fft(ct, axis=axis, norm=norm), x),
-    batch=_next_axis(lambda: fft),
-    raises=LENGTHS,
-    cost=MORE,
-    axes=axes.kept,
-)
-ifft = linear(
-    "ifft",
-    lambda x, axis, norm: np.fft.ifft(x, axis=axis, norm=norm),
-    lambda ct, x, axis, norm: _back_to(ifft(ct, axis=axis, norm=norm), x),
-    batch=_next_axis(lambda: ifft),
-    raises=LENGTHS,
-    cost=MORE,
-    axes=axes.kept,
-)
+def _complex_transform(name: str, function: Callable) -> Linear:
+    def transpose(ct: Any, x: Any, axis: int, norm: str) -> Any:
+        return _back_to(op(ct, axis=axis, norm=norm), x)
+
+    op = _transform(name, lambda x, axis, norm: function(x, axis=axis, norm=norm), transpose)
+    return op
+
+
+fft = _complex_transform("fft", np.fft.fft)
+ifft = _complex_transform("ifft", np.fft.ifft)
 
 
 def _counts(n: int, axis: int, rank: int, inner: float, ct: Any) -> Any:
@@ -89,27 +88,19 @@ def _irfft_transpose(ct: Any, x: Any, n: int, axis: int, norm: str) -> Any:
     return _back_to(doubled, x)
 
 
-rfft = linear(
+rfft = _transform(
     "rfft",
     lambda x, axis, norm: np.fft.rfft(x, axis=axis, norm=norm),
     _rfft_transpose,
-    batch=_next_axis(lambda: rfft),
-    raises=LENGTHS,
-    cost=MORE,
-    axes=axes.kept,
     bounds=refused(
         "rfft, whose results are complex",
         "multiply by matrices of np.cos and np.sin, or take scipy.fft.dct and dst, which have one",
     ),
 )
-irfft = linear(
+irfft = _transform(
     "irfft",
     lambda x, n, axis, norm: np.fft.irfft(x, n=n, axis=axis, norm=norm),
     _irfft_transpose,
-    batch=_next_axis(lambda: irfft),
-    raises=LENGTHS,
-    cost=MORE,
-    axes=axes.kept,
 )
 """Of exactly ⌊n/2⌋+1 coefficients along the axis."""
 
@@ -149,13 +140,6 @@ def _dst_transpose(ct: Any, x: Any, type: int, axis: int, norm: str, orthogonali
     return _back_to(_ends(partner(ct, 2), axis, 1.0, 0.5), x)
 
 
-def _transform(function: Any) -> Any:
-    def impl(x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
-        return function(x, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
-
-    return impl
-
-
 _CLOSE = 16 * float(np.finfo(float).eps)
 
 
@@ -177,29 +161,14 @@ def _by_matrix(mode: Any, op: Any, args: tuple, params: dict) -> Any:
     return mode.enclosed(Bounds(low, high))
 
 
-def _same_shape(x: Any, **params: Any) -> tuple[int, ...]:
-    return x.shape
+def _real_transform(name: str, transpose: Callable) -> Linear:
+    function = getattr(scipy.fft, name)
+
+    def impl(x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
+        return function(x, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
+
+    return _transform(name, impl, transpose, shape=lambda x, **params: x.shape, bounds=_by_matrix)
 
 
-dct = linear(
-    "dct",
-    _transform(scipy.fft.dct),
-    _dct_transpose,
-    batch=_next_axis(lambda: dct),
-    shape=_same_shape,
-    raises=LENGTHS,
-    cost=MORE,
-    axes=axes.kept,
-    bounds=_by_matrix,
-)
-dst = linear(
-    "dst",
-    _transform(scipy.fft.dst),
-    _dst_transpose,
-    batch=_next_axis(lambda: dst),
-    shape=_same_shape,
-    raises=LENGTHS,
-    cost=MORE,
-    axes=axes.kept,
-    bounds=_by_matrix,
-)
+dct = _real_transform("dct", _dct_transpose)
+dst = _real_transform("dst", _dst_transpose)

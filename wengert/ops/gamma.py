@@ -285,10 +285,13 @@ def _zeta_slope(y: Any, s: Any) -> Any:
 
 
 def _zeta(s: Any) -> Any:
-    """CuPy's zeta is Hurwitz's, for s > 1: left of zero by reflection, between by ζ(s) − 1."""
+    """CuPy's zeta is Hurwitz's, for s > 1: on the left by reflection, between by ζ(s) − 1.
+
+    Next to zero 1 − s would have no digits left of s, and on the left ζ(s) − 1 none of ζ(s) next to its zeros.
+    """
     if not library.is_foreign(s):
         return special.zeta(s)
-    left = s < 0
+    left = s < -0.5
     r = np.where(left, 1 - s, 2.0)
     size = 2 * np.exp(special.gammaln(r) - r * math.log(2 * math.pi)) * special.zeta(r, np.ones_like(r))
     reflected = np.where(np.remainder(s, 2) == 0, 0.0, np.sin(math.pi / 2 * np.remainder(s, 4)) * size)

@@ -24,7 +24,7 @@ from wengert.types import dtype_of, shape_of
 
 
 def _product(c: Any, t: Any) -> Any:
-    return np.where(np.equal(t, 0), 0, c) * t
+    return np.where(np.equal(t, 0), t, c) * t  # t, not 0: the type is that of c * t, also where c is Python's number
 
 
 def _enclosed(c: Bounds, t: Bounds) -> Bounds:

@@ -23,18 +23,33 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.special as sc
 
-from wengert.ops.derive import elementwise
+from wengert.ops.derive import Elementwise, Guarded, elementwise
 from wengert.ops.directed import composed_above, directed
-from wengert.ops.elementwise import equal, exp, log, log1p, logical_or, power, where
-from wengert.ops.gamma import betaln, digamma, polygamma, polygamma_step
+from wengert.ops.elementwise import (
+    equal,
+    exp,
+    greater,
+    less,
+    log,
+    log1p,
+    logical_and,
+    logical_or,
+    not_equal,
+    power,
+    where,
+    whole_part,
+    whole_power,
+)
+from wengert.ops.gamma import betaln, digamma, gammaln, polygamma, polygamma_step
 from wengert.ops.library import special
 from wengert.ops.special import double, precision, quotient, rounded, xlog1py, xlogy
+from wengert.types import scalar_like
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _DROP = 45.0
@@ -87,10 +102,43 @@ def _gamma_density_in_x(y: Any, a: Any, x: Any) -> Any:
     return where(at_zero, edge, y * (quotient(a - 1, where(at_zero, 1, x)) - 1))
 
 
+_NEAR, _LARGEST = 4.0, 15
+"""Up to where, and for which powers, whole ones are products: larger ones might overflow where a density does not."""
+
+
+def _split_power(x: Any, p: Any) -> tuple[Any, Any]:
+    """x^p as a power with a whole exponent, and the logarithm of the rest.
+
+    By the rule y′ = y·p/x each Taylor coefficient loses as many digits as x is below one; those of products lose none.
+    """
+    n = where(less(x, _NEAR), whole_part(p, _LARGEST), scalar_like(0, p))
+    return whole_power(x, n, _LARGEST), (p - n) * log(where(greater(x, 0), x, scalar_like(1, x)))
+
+
+def _edge_of_power(x: Any, p: Any) -> tuple[Any, Callable]:
+    """Where x^p has no Taylor series, and what stands for its coefficients there: at zero the first ones vanish."""
+    at_zero = equal(x, 0)
+    mask = logical_or(less(x, 0), logical_and(at_zero, not_equal(whole_part(p, _LARGEST), p)))
+    return mask, lambda k: where(logical_and(at_zero, greater(p, k)), 0, math.nan)
+
+
+def _gamma_expansion(a: Any, x: Any) -> Any:
+    whole, rest = _split_power(x, a - 1)
+    return Guarded(whole * exp(rest - x - gammaln(a)), *_edge_of_power(x, a - 1))
+
+
+def _enclosed_gamma_density(a: Any, x: Any) -> Any:
+    inside = exp(xlogy(a - 1, x) - x - gammaln(a))
+    return where(equal(x, 0.0), power(x, a - 1) * exp(-gammaln(a)), inside)
+
+
 gamma_density = elementwise(
     "gamma_density",
     _gamma_density,
     (lambda y, a, x: xlogy(y, x) - y * digamma(a), _gamma_density_in_x),
+    expansion=_gamma_expansion,
+    expands_in=1,
+    bounds=composed_above(_enclosed_gamma_density, {0: 0.0}),
 )
 """The density of the gamma distribution with shape a."""
 
@@ -124,6 +172,13 @@ def _enclosed_beta_density(a: Any, b: Any, x: Any) -> Any:
     return where(at_edge, power(x, a - 1) * power(1 - x, b - 1) * exp(-betaln(a, b)), inside)
 
 
+def _beta_expansion(a: Any, b: Any, x: Any) -> Any:
+    (low, low_rest), (high, high_rest) = _split_power(x, a - 1), _split_power(1 - x, b - 1)
+    (at_low, of_low), (at_high, of_high) = _edge_of_power(x, a - 1), _edge_of_power(1 - x, b - 1)
+    fill = lambda k: where(at_low, of_low(k), of_high(k))
+    return Guarded(low * high * exp(low_rest + high_rest - betaln(a, b)), logical_or(at_low, at_high), fill)
+
+
 beta_density = elementwise(
     "beta_density",
     _beta_density,
@@ -132,6 +187,8 @@ beta_density = elementwise(
         lambda y, a, b, x: xlog1py(y, -x) + y * polygamma_step(b, a, n=0),
         _beta_density_in_x,
     ),
+    expansion=_beta_expansion,
+    expands_in=2,
     bounds=composed_above(_enclosed_beta_density, {0: 0.0, 1: 0.0}),
 )
 """The density of the beta distribution."""
@@ -249,41 +306,42 @@ gammainc_by_a = elementwise(
 )
 """The n-th derivative of the incomplete gamma function in its parameter, n > 0."""
 
-_GAMMA: dict[str, Any] = {"above": {0: 0.0}, "within": {1: (0.0, math.inf)}, "range": (0.0, 1.0), "floor": 1.0}
-_BETA: dict[str, Any] = {"above": {0: 0.0, 1: 0.0}, "within": {2: (0.0, 1.0)}, "range": (0.0, 1.0), "floor": 1.0}
-"""Where distribution functions are those of their parameters, and between which numbers."""
-_QUANTILES: dict[str, Any] = {"above": {0: 0.0}, "within": {1: (0.0, 1.0)}, "range": (0.0, math.inf), "slack": 1e-10}
+_POSITIVE: Any = {0: 0.0}
+_BOTH_POSITIVE: Any = {0: 0.0, 1: 0.0}
+_UNIT, _HALF_LINE = (0.0, 1.0), (0.0, math.inf)
+_GAMMA = {"signs": (1,), "above": _POSITIVE, "within": {1: _HALF_LINE}, "range": _UNIT, "floor": 1.0}
+_BETA = {"signs": (1, -1), "above": _BOTH_POSITIVE, "within": {2: _UNIT}, "range": _UNIT, "floor": 1.0}
+"""Where distribution functions are those of their parameters, and between which numbers; and in which direction
+quantiles go with the parameters."""
+_QUANTILES = {"signs": (1,), "above": _POSITIVE, "within": {1: _UNIT}, "range": _HALF_LINE, "slack": 1e-10}
+_BETA_QUANTILES = {"signs": (1, -1), "above": _BOTH_POSITIVE, "within": {2: _UNIT}, "range": _UNIT, "slack": 1e-9}
 
-gammainc = elementwise(
-    "gammainc",
-    sc.gammainc,
-    (lambda y, a, x: gammainc_by_a(a, x, n=1), lambda y, a, x: gamma_density(a, x)),
-    bounds=directed(-1, 1, **_GAMMA),
-)
-gammaincc = elementwise(
-    "gammaincc",
-    sc.gammaincc,
-    (lambda y, a, x: -gammainc_by_a(a, x, n=1), lambda y, a, x: -gamma_density(a, x)),
-    bounds=directed(1, -1, **_GAMMA),
-)
-gammaincinv = elementwise(
-    "gammaincinv",
-    sc.gammaincinv,
-    (
-        lambda x, a, p: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
-        lambda x, a, p: 1 / gamma_density(a, x),
-    ),
-    bounds=directed(1, 1, **_QUANTILES),
-)
-gammainccinv = elementwise(
-    "gammainccinv",
-    sc.gammainccinv,
-    (
-        lambda x, a, q: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
-        lambda x, a, q: -1 / gamma_density(a, x),
-    ),
-    bounds=directed(1, -1, **_QUANTILES),
-)
+
+def _cumulative(name: str, slopes: Sequence[Callable], sign: int, signs: tuple, **bounds: Any) -> Elementwise:
+    """A row for a distribution function, or (sign −1) one less that; `slopes` are its derivatives."""
+    partials = [lambda y, *args, slope=slope: slope(*args) if sign > 0 else -slope(*args) for slope in slopes]
+    directions = (*[-sign * s for s in signs], sign)
+    return elementwise(name, getattr(sc, name), partials, bounds=directed(*directions, **bounds))
+
+
+def _quantile(name: str, slopes: Sequence[Callable], sign: int, signs: tuple, **bounds: Any) -> Elementwise:
+    """A row for x(…, p), where a distribution function is p, or (sign −1) 1 − p."""
+    *of_parameters, density = slopes
+
+    def in_parameter(slope: Callable) -> Callable:
+        return lambda x, *args: -slope(*args[:-1], x) / density(*args[:-1], x)
+
+    partials = (*map(in_parameter, of_parameters), lambda x, *args: sign / density(*args[:-1], x))
+    directions = (*signs, sign)
+    return elementwise(name, getattr(sc, name), partials, bounds=directed(*directions, **bounds))
+
+
+_GAMMA_SLOPES = (lambda a, x: gammainc_by_a(a, x, n=1), lambda a, x: gamma_density(a, x))
+
+gammainc = _cumulative("gammainc", _GAMMA_SLOPES, 1, **_GAMMA)
+gammaincc = _cumulative("gammaincc", _GAMMA_SLOPES, -1, **_GAMMA)
+gammaincinv = _quantile("gammaincinv", _GAMMA_SLOPES, 1, **_QUANTILES)
+gammainccinv = _quantile("gammainccinv", _GAMMA_SLOPES, -1, **_QUANTILES)
 
 # --------------------------------------------------------------------------------------------------- incomplete beta
 
@@ -346,58 +404,13 @@ betainc_by_ab = elementwise(
 """The derivative of the incomplete beta function, i times in a and j times in b, i + j > 0."""
 
 
-def _by_a(a: Any, b: Any, x: Any) -> Any:
-    return betainc_by_ab(a, b, x, i=1, j=0)
-
-
-def _by_b(a: Any, b: Any, x: Any) -> Any:
-    return betainc_by_ab(a, b, x, i=0, j=1)
-
-
-betainc = elementwise(
-    "betainc",
-    sc.betainc,
-    (
-        lambda y, a, b, x: _by_a(a, b, x),
-        lambda y, a, b, x: _by_b(a, b, x),
-        lambda y, a, b, x: beta_density(a, b, x),
-    ),
-    bounds=directed(-1, 1, 1, **_BETA),
+_BETA_SLOPES = (
+    lambda a, b, x: betainc_by_ab(a, b, x, i=1, j=0),
+    lambda a, b, x: betainc_by_ab(a, b, x, i=0, j=1),
+    lambda a, b, x: beta_density(a, b, x),
 )
-betaincc = elementwise(
-    "betaincc",
-    sc.betaincc,
-    (
-        lambda y, a, b, x: -_by_a(a, b, x),
-        lambda y, a, b, x: -_by_b(a, b, x),
-        lambda y, a, b, x: -beta_density(a, b, x),
-    ),
-    bounds=directed(1, -1, -1, **_BETA),
-)
-_BETA_INVERSE: dict[str, Any] = {
-    "above": {0: 0.0, 1: 0.0},
-    "within": {2: (0.0, 1.0)},
-    "range": (0.0, 1.0),
-    "slack": 1e-9,
-}
 
-betaincinv = elementwise(
-    "betaincinv",
-    sc.betaincinv,
-    (
-        lambda x, a, b, p: -_by_a(a, b, x) / beta_density(a, b, x),
-        lambda x, a, b, p: -_by_b(a, b, x) / beta_density(a, b, x),
-        lambda x, a, b, p: 1 / beta_density(a, b, x),
-    ),
-    bounds=directed(1, -1, 1, **_BETA_INVERSE),
-)
-betainccinv = elementwise(
-    "betainccinv",
-    sc.betainccinv,
-    (
-        lambda x, a, b, q: -_by_a(a, b, x) / beta_density(a, b, x),
-        lambda x, a, b, q: -_by_b(a, b, x) / beta_density(a, b, x),
-        lambda x, a, b, q: -1 / beta_density(a, b, x),
-    ),
-    bounds=directed(1, -1, -1, **_BETA_INVERSE),
-)
+betainc = _cumulative("betainc", _BETA_SLOPES, 1, **_BETA)
+betaincc = _cumulative("betaincc", _BETA_SLOPES, -1, **_BETA)
+betaincinv = _quantile("betaincinv", _BETA_SLOPES, 1, **_BETA_QUANTILES)
+betainccinv = _quantile("betainccinv", _BETA_SLOPES, -1, **_BETA_QUANTILES)

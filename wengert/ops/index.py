@@ -29,7 +29,7 @@ from wengert.ops.enclosures import composed
 from wengert.ops.links import Added, Taken, added_at, joined, starts_of
 from wengert.ops.op import TABLE, Traced, call
 from wengert.ops.places import add_repeated
-from wengert.ops.shape import astype, broadcast_to, reshape, transpose
+from wengert.ops.shape import astype, broadcast_to, number_of_examples, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
 from wengert.ops.within import check
 from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
@@ -187,7 +187,7 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     x, *arrays = args
     pattern = explicit(params["pattern"], ndim_of(x) - mapped[0])
     if any(mapped[1:]):
-        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+        size = number_of_examples(args, mapped)
         if not mapped[0]:
             if not any(dtype_of(a).kind == "b" for a in arrays):
                 _, (_, *aligned), _, before = batched_place(arrays, mapped[1:], pattern, size)
@@ -377,7 +377,7 @@ def _scatter_transpose(i: int, ct: Any, args: Any, patterns: tuple, shape: tuple
 def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
     patterns, shape = params["patterns"], params["shape"]
     k = len(patterns)
-    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+    size = number_of_examples(args, mapped)
     dealt = arrays_of_patterns(patterns, args[k:])
     dealt_mapped = arrays_of_patterns(patterns, mapped[k:])
     values, places, all_arrays = [], [], []

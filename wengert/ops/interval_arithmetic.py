@@ -179,7 +179,7 @@ def power(x: Bounds, p: Bounds) -> Bounds:
         whole = p.lo is p.hi and p.lo.__class__ is np.ndarray
         if whole and np.all(p.lo == np.floor(p.lo)):
             return _elementwise_powers(x, p.lo)
-        return _unless_whole(x, p, _general_power(x, p)) if p.lo is p.hi else _general_power(x, p)
+        return _with_whole_powers(x, p, _general_power(x, p))
     if not math.isfinite(n):
         return _general_power(x, p)
     if n == math.floor(n):
@@ -284,25 +284,33 @@ def _elementwise_powers(x: Bounds, p: np.ndarray) -> Bounds:
     return unless_empty(found or x, x)
 
 
-def _unless_whole(x: Bounds, p: Bounds, y: Bounds) -> Bounds:
-    """Of an exponent that is known when the program runs, or differs: a whole one has powers of negative numbers."""
-    e = p.lo
-    whole = V.logical_and(V.less(x.lo, 0), V.equal(e, V.floor(e)))
-    most = choose(V.greater_equal(e, 0), _value(magnitudes(x).hi, e, 1), math.inf)
-    low, high = choose(whole, V.negative(most), y.lo), choose(whole, most, y.hi)
-    return unless_empty(Bounds(low, high), x)
+def _with_whole_powers(x: Bounds, p: Bounds, y: Bounds) -> Bounds:
+    """Bounds of powers, and of those that negative numbers have: with the whole exponents among them."""
+    first, last = whole = Bounds(V.ceil(p.lo), V.floor(p.hi))
+    sizes = _general_power(Bounds(V.maximum(V.subtract(0, x.hi), 0), V.negative(x.lo)), whole)  # (no −0)
+    some = V.logical_and(V.less(x.lo, 0), V.less_equal(first, last))
+    even = V.logical_and(some, V.greater_equal(V.multiply(V.floor(V.divide(last, 2)), 2), first))
+    odd = V.logical_and(some, V.greater_equal(V.multiply(V.floor(V.divide(V.add(last, 1), 2)), 2), V.add(first, 1)))
+    for mask, low, high in ((even, sizes.lo, sizes.hi), (odd, V.negative(sizes.hi), V.negative(sizes.lo))):
+        none = V.isnan(y.lo)
+        y = Bounds(choose(mask, choose(none, low, V.minimum(y.lo, low)), y.lo),
+                   choose(mask, choose(none, high, V.maximum(y.hi, high)), y.hi))  # fmt: skip
+    return unless_empty(y, x, p)
 
 
 def _general_power(x: Bounds, p: Bounds) -> Bounds:
-    """exp(p·log x), defined for x > 0, and for x = 0 where p > 0."""
+    """exp(p·log x), defined for x > 0, and for x = 0 where p > 0; 0⁰ is one, as it is for numbers."""
     base = Bounds(V.maximum(x.lo, 0), x.hi)
     corners = [(a, b) for a in base for b in p]
     low, high = _value(*corners[0], -1), _value(*corners[0], 1)
     for a, b in corners[1:]:
         low, high = V.minimum(low, _value(a, b, -1)), V.maximum(high, _value(a, b, 1))
     zero = V.equal(x.hi, 0)
-    defined = V.logical_or(V.greater(x.hi, 0), V.logical_and(zero, V.greater(p.hi, 0)))
-    low, high = choose(zero, 0.0, V.maximum(low, 0)), choose(zero, 0.0, high)
+    one = V.logical_and(zero, contains_zero(p))
+    positive = V.logical_and(zero, V.greater(p.hi, 0))
+    defined = V.logical_or(V.logical_or(V.greater(x.hi, 0), positive), one)
+    low = choose(zero, choose(positive, 0.0, 1.0), V.maximum(low, 0))
+    high = choose(zero, choose(one, 1.0, 0.0), high)
     # Zero to the power of what comes close to zero.
     low = choose(V.logical_and(V.less_equal(x.lo, 0), V.greater(p.hi, 0)), 0.0, low)
     return unless_empty(Bounds(choose(defined, low, math.nan), choose(defined, high, math.nan)), x, p)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.ops import library
-from wengert.ops.derive import general
 from wengert.ops.elementwise import reciprocal
 from wengert.ops.linalg import right_solve, solve_triangular
-from wengert.ops.matrices import adjoint, batch_of_one, diagonal, lower_part, row, swapped, symmetric_tangent
+from wengert.ops.matrices import adjoint, diagonal, lower_part, of_matrices, row, swapped, symmetric_tangent
 from wengert.ops.matrix_functions import each
 from wengert.ops.products import matmul
-from wengert.ops.traits import MORE, VALUES
+from wengert.ops.traits import VALUES
 from wengert.types import shape_of
 
 
@@ -38,12 +37,10 @@ def _ldl_rule(a_dot: Any, y: Any, a: Any, hermitian: bool) -> tuple[Any, Any]:
     return matmul(l, lower_part(x * row(reciprocal(d)), -1)), diagonal(x)
 
 
-ldl = general(
+ldl = of_matrices(
     "ldl",
     lambda a, hermitian: each(lambda x: _ldl_of_one(x, hermitian), a),
-    (_ldl_rule,),
-    batch=batch_of_one(lambda: ldl),
+    _ldl_rule,
     raises=VALUES,
-    cost=MORE,
 )
 """Without a permutation: rows and columns stand in an order in which it exists. `d` is a vector."""

@@ -26,15 +26,16 @@ from wengert.ops.matrices import (
     above,
     adjoint,
     batch_of_columns,
-    batch_of_one,
     beside,
     block,
     column,
+    constant_of_matrices,
     contracted,
     diagonal,
     identity_like,
     lower_part,
     masked,
+    of_matrices,
     solution_shape,
     swapped,
     symmetric_tangent,
@@ -97,7 +98,7 @@ def _factors(a: Any) -> Any:
     return np.concatenate([lu, pivots[None].astype(a.dtype)])
 
 
-factors = zero("factors", _factors, raises=VALUES, cost=MORE)
+factors = zero("factors", _factors, raises=VALUES, cost=MORE, ordered=False)
 
 
 def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
@@ -175,6 +176,7 @@ solve_triangular = general(
     },
     batch=batch_of_columns(lambda: solve_triangular),
     shape=solution_shape,
+    ordered=False,
     raises=VALUES,
     bounds=interval_systems.SOLVE_TRIANGULAR,
     cost=MORE,
@@ -191,15 +193,13 @@ def _inv(a: Any) -> Any:
     return np.linalg.inv(a)
 
 
-inv = general(
+inv = of_matrices(
     "inv",
     _inv,
-    (lambda a_dot, y, a: -matmul(y, matmul(a_dot, y)),),
-    batch=batch_of_one(lambda: inv),
+    lambda a_dot, y, a: -matmul(y, matmul(a_dot, y)),
     shape=lambda a: a.shape,
     raises=VALUES,
     failures={"LinAlgError": "Singular matrix"},
-    cost=MORE,
     flops=cubic(2),
     axes=axes.stacked,
     bounds=interval_systems.INV,
@@ -224,14 +224,12 @@ def _pinv(a: Any, rcond: float, hermitian: bool) -> Any:
     return np.matmul(v * inverse[..., None, :], u)
 
 
-pinv = general(
+pinv = of_matrices(
     "pinv",
     _pinv,
-    (_pinv_rule,),
-    batch=batch_of_one(lambda: pinv),
+    _pinv_rule,
     shape=lambda a, rcond, hermitian: (*a.shape[:-2], a.shape[-1], a.shape[-2]),
     raises=VALUES,
-    cost=MORE,
     flops=cubic(22),
     axes=axes.stacked,
     bounds=interval_spectra.PINV,
@@ -289,7 +287,7 @@ def _borders(a: Any, count: int | None = None) -> Any:
     return np.where(((missing > 0) & (missing <= count))[..., None, None, None], both, 0).astype(dtype)
 
 
-borders = zero("borders", _borders, batch=batch_of_one(lambda: borders), raises=VALUES, cost=MORE)
+borders = constant_of_matrices("borders", _borders, raises=VALUES, cost=MORE)
 """What a matrix is bordered with to make it regular. See Note [The determinant of a singular matrix]."""
 
 
@@ -302,7 +300,7 @@ def _vanishes(a: Any, count: int) -> Any:
     return (np.sum(near, axis=-1) > count)[..., None, None]
 
 
-vanishes = zero("vanishes", _vanishes, batch=batch_of_one(lambda: vanishes), raises=VALUES, cost=MORE)
+vanishes = constant_of_matrices("vanishes", _vanishes, raises=VALUES, cost=MORE)
 """Whether more than `count` singular values of a matrix are near zero, in the shape (…, 1, 1). So many derivatives of
 its determinant are zero."""
 
@@ -377,14 +375,12 @@ def _bordered(a: Any, around: Any, corner: Any) -> Any:
     return column(column(det(m))) * (column(column(det_w)) * block(x, first, first) - outer)
 
 
-det = general(
+det = of_matrices(
     "det",
     lambda a: np.linalg.det(a),
-    (lambda a_dot, y, a: contracted(adjugate(a, y), a_dot),),
-    batch=batch_of_one(lambda: det),
+    lambda a_dot, y, a: contracted(adjugate(a, y), a_dot),
     shape=lambda a: a.shape[:-2],
     raises=NEVER,
-    cost=MORE,
     flops=cubic(2 / 3),
     axes=axes.stacked,
     bounds=interval_systems.DET,
@@ -398,13 +394,11 @@ def _slogdet_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     return y[0] * 1j * imag(rate), real(rate)
 
 
-slogdet = general(
+slogdet = of_matrices(
     "slogdet",
     lambda a: tuple(np.linalg.slogdet(a)),
-    (_slogdet_rule,),
-    batch=batch_of_one(lambda: slogdet),
+    _slogdet_rule,
     raises=NEVER,
-    cost=MORE,
     flops=cubic(2 / 3),
     bounds=interval_systems.SLOGDET,
 )
@@ -427,15 +421,13 @@ def _cholesky_rule(a_dot: Any, y: Any, a: Any) -> Any:
     return matmul(y, middle * half)
 
 
-cholesky = general(
+cholesky = of_matrices(
     "cholesky",
     lambda a: np.linalg.cholesky(a),
-    (_cholesky_rule,),
-    batch=batch_of_one(lambda: cholesky),
+    _cholesky_rule,
     shape=lambda a: a.shape,
     raises=VALUES,
     failures={"LinAlgError": "Matrix is not positive definite"},
-    cost=MORE,
     flops=cubic(1 / 3),
     axes=axes.stacked,
     bounds=interval_systems.CHOLESKY,
@@ -455,13 +447,11 @@ def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     return matmul(q, skew - inside) + tangent, matmul(inside - skew, r)
 
 
-qr = general(
+qr = of_matrices(
     "qr",
     lambda a: tuple(np.linalg.qr(a)),
-    (_qr_rule,),
-    batch=batch_of_one(lambda: qr),
+    _qr_rule,
     raises=NEVER,
-    cost=MORE,
     flops=cubic(4 / 3),
     bounds=refused("qr", "take np.linalg.cholesky(a.T @ a).T, which is r but for the signs of its rows"),
 )
@@ -506,13 +496,11 @@ def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     return None, l_dot, u_dot
 
 
-lu = general(
+lu = of_matrices(
     "lu",
     _lu,
-    (_lu_rule,),
-    batch=batch_of_one(lambda: lu),
+    _lu_rule,
     raises=NEVER,
-    cost=MORE,
     flops=cubic(2 / 3),
     bounds=refused("lu, whose permutation jumps", "take np.linalg.solve and np.linalg.det, which have enclosures"),
 )
@@ -563,6 +551,7 @@ solve_banded = general(
     transposes={1: _banded_transpose},
     batch=_batch_banded,
     shape=_banded_shape,
+    ordered=False,
     raises=VALUES,
     cost=MORE,
     solves=True,

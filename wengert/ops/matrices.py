@@ -6,17 +6,19 @@ given, so that they may be applied to tangents. Batch rules that these ops have 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.ops import library
-from wengert.ops.derive import align
+from wengert.ops.derive import General, Zero, align, general, zero
 from wengert.ops.elementwise import absolute, less_equal, stop_gradient, where
 from wengert.ops.index import ARRAY, index
-from wengert.ops.op import call
+from wengert.ops.op import Op, call
 from wengert.ops.reduce import all
 from wengert.ops.shape import concatenate, conjugate, reshape, sum, transpose
+from wengert.ops.traits import MORE
 from wengert.types import demand_same_length, dtype_of, ndim_of, shape_of
 
 
@@ -152,8 +154,19 @@ def take(x: Any, positions: np.ndarray) -> Any:
     return index(x, positions, pattern=(ARRAY,))
 
 
-def batch_of_one(op_getter: Any) -> Any:
-    """The batch rule of an op of one stack of matrices: the hidden axis is one more in front."""
+def of_matrices(name: str, impl: Callable, tangent: Callable, **stated: Any) -> General:
+    """A row for a function of one stack of matrices or vectors: in a batch there is one more axis in front."""
+    op = general(name, impl, (tangent,), batch=_of_one(lambda: op), **{"cost": MORE, **stated})
+    return op
+
+
+def constant_of_matrices(name: str, impl: Callable, **stated: Any) -> Zero:
+    """The same for a function that is locally constant."""
+    op = zero(name, impl, batch=_of_one(lambda: op), **stated)
+    return op
+
+
+def _of_one(op_getter: Callable[[], Op]) -> Callable:
     return lambda args, mapped, params: call(op_getter(), args[0], **params)
 
 

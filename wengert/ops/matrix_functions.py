@@ -25,18 +25,19 @@ import numpy as np
 import scipy.linalg
 
 from wengert.ops import axes, interval_spectra, library
-from wengert.ops.derive import general, unfit, zero
+from wengert.ops.derive import general, unfit
 from wengert.ops.elementwise import absolute, divide, equal, logical_or, maximum, minimum, power, stop_gradient, where
 from wengert.ops.linalg import inv, solve
 from wengert.ops.matrices import (
     above,
     adjoint,
-    batch_of_one,
     batch_of_stacks,
     beside,
     block,
     column,
+    constant_of_matrices,
     identity_like,
+    of_matrices,
     swapped,
 )
 from wengert.ops.products import matmul
@@ -177,14 +178,12 @@ def _expm_series(xs: Sequence[Any]) -> list[Any]:
     return [found[0], *[part / p for part, p in zip(found[1:], powers, strict=True)]]
 
 
-expm = general(
+expm = of_matrices(
     "expm",
     _expm,
-    (lambda a_dot, y, a: expm_frechet(a, a_dot),),
-    batch=batch_of_one(lambda: expm),
+    lambda a_dot, y, a: expm_frechet(a, a_dot),
     shape=lambda a: a.shape,
     raises=VALUES,
-    cost=MORE,
     flops=cubic(20),
     axes=axes.stacked,
     series=_expm_series,
@@ -198,6 +197,7 @@ expm_frechet = general(
     transposes={1: lambda ct, a, e: unfit(expm_frechet(swapped(a), ct), e.shape, e.dtype)},
     batch=batch_of_stacks(lambda: expm_frechet),
     shape=lambda a, e: np.broadcast_shapes(a.shape, e.shape),
+    ordered=False,
     raises=VALUES,
     cost=MORE,
 )
@@ -205,14 +205,12 @@ expm_frechet = general(
 
 # ------------------------------------------------------------------------------------------ square root and logarithm
 
-sqrtm = general(
+sqrtm = of_matrices(
     "sqrtm",
     lambda a: in_precision_of(each(scipy.linalg.sqrtm, a), a),
-    (lambda a_dot, y, a: sylvester(y, y, a_dot),),
-    batch=batch_of_one(lambda: sqrtm),
+    lambda a_dot, y, a: sylvester(y, y, a_dot),
     shape=lambda a: a.shape,
     raises=VALUES,
-    cost=MORE,
     flops=cubic(25),
     axes=axes.stacked,
 )
@@ -228,7 +226,7 @@ def _halvings(y: Any) -> Any:
     return np.zeros((*shape_of(y)[:-2], count))
 
 
-halvings = zero("halvings", _halvings, batch=batch_of_one(lambda: halvings), raises=VALUES, cost=MORE)
+halvings = constant_of_matrices("halvings", _halvings, raises=VALUES, cost=MORE)
 
 
 def _logm(a: Any) -> Any:
@@ -256,14 +254,12 @@ def _logm_rule(a_dot: Any, y: Any, a: Any) -> Any:
     return total * 2**count
 
 
-logm = general(
+logm = of_matrices(
     "logm",
     _logm,
-    (_logm_rule,),
-    batch=batch_of_one(lambda: logm),
+    _logm_rule,
     shape=lambda a: a.shape,
     raises=VALUES,
-    cost=MORE,
     flops=cubic(30),
     axes=axes.stacked,
 )
@@ -280,13 +276,11 @@ def _polar_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     return swapped(solve(swapped(p), swapped(a_dot - matmul(u, p_dot)))), p_dot
 
 
-polar = general(
+polar = of_matrices(
     "polar",
     lambda a: each(lambda x: tuple(scipy.linalg.polar(x)), a),
-    (_polar_rule,),
-    batch=batch_of_one(lambda: polar),
+    _polar_rule,
     raises=VALUES,
-    cost=MORE,
 )
 """a = u p with orthonormal columns u and a positive p, for matrices of full rank with at least as many rows as columns.
 

@@ -166,11 +166,13 @@ class Op:
     view: bool
     writes: bool
     one_pass: bool
+    ordered: bool
     effect: bool
     pure: bool
     marks: bool
     solves: bool
     expansion: Callable | None
+    expands_in: int | None
     series: Callable | None
     dtype: Dtype | Callable[..., Any]
     adds: bool

@@ -17,9 +17,10 @@ from wengert.ops.derive import multilinear, unfit
 from wengert.ops.elementwise import equal, where
 from wengert.ops.enclosures import composed
 from wengert.ops.links import convolution_links
+from wengert.ops.matrices import column, row, swapped
 from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
-from wengert.ops.shape import broadcast_to, flip, reshape, transpose
+from wengert.ops.shape import broadcast_to, flip, reshape
 from wengert.ops.traits import CHEAP, LENGTHS, MORE, NEVER
 from wengert.types import broadcast_shapes, demand_same_length, ndim_of, shape_of
 
@@ -27,21 +28,6 @@ _BLAS_PAYS = 20_000
 """From this many multiplications on, searching a contraction order is cheaper than not doing so."""
 
 # ------------------------------------------------------------------------------------------------------------ matmul
-
-
-def _swapped(x: Any) -> Any:
-    """The last two axes exchanged."""
-    n = ndim_of(x)
-    return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
-
-
-def _column(v: Any) -> Any:
-    return reshape(v, shape=(*shape_of(v), 1))
-
-
-def _row(v: Any) -> Any:
-    shape = shape_of(v)
-    return reshape(v, shape=(*shape[:-1], 1, shape[-1]))
 
 
 def _matmul_left(ct: Any, x: Any, y: Any) -> Any:
@@ -52,9 +38,9 @@ def _matmul_left(ct: Any, x: Any, y: Any) -> Any:
     elif y_rank == 1:
         part = ct * y if x_rank == 1 else ct[..., None] * y
     elif x_rank == 1:
-        part = y @ ct if y_rank == 2 else matmul(y, _column(ct))[..., 0]
+        part = y @ ct if y_rank == 2 else matmul(y, column(ct))[..., 0]
     else:
-        part = matmul(ct, _swapped(y))
+        part = matmul(ct, swapped(y))
     return part if part.dtype == x.dtype and part.shape == x.shape else unfit(part, x.shape, x.dtype)
 
 
@@ -64,11 +50,11 @@ def _matmul_right(ct: Any, x: Any, y: Any) -> Any:
     if x_rank == 2 and y_rank == 2:
         part = x.T @ ct
     elif x_rank == 1:
-        part = x * ct if y_rank == 1 else _column(x) * _row(ct)
+        part = x * ct if y_rank == 1 else column(x) * row(ct)
     elif y_rank == 1:
-        part = ct @ x if x_rank == 2 else matmul(_row(ct), x)[..., 0, :]
+        part = ct @ x if x_rank == 2 else matmul(row(ct), x)[..., 0, :]
     else:
-        part = matmul(_swapped(x), ct)
+        part = matmul(swapped(x), ct)
     return part if part.dtype == y.dtype and part.shape == y.shape else unfit(part, y.shape, y.dtype)
 
 
@@ -80,12 +66,12 @@ def _batch_matmul(args: Any, mapped: Any, params: dict) -> Any:
         # The hidden axis is one more row axis: a vector becomes the rows of a matrix.
         return matmul(x, y)
     if y_mapped and not x_mapped and x_rank == 2 and y_rank == 1:
-        return matmul(y, _swapped(x))
+        return matmul(y, swapped(x))
     # Vectors become matrices, batch axes are aligned behind the hidden axis, and what was added is taken away.
     if x_rank == 1:
-        x = _row(x)
+        x = row(x)
     if y_rank == 1:
-        y = _column(y)
+        y = column(y)
     rank = max(ndim_of(x) - x_mapped, ndim_of(y) - y_mapped)
     z = matmul(*[_pad_rank(a, m, rank) for a, m in ((x, x_mapped), (y, y_mapped))])
     shape = shape_of(z)

@@ -20,7 +20,7 @@ from wengert.ops.derive import General, align, general, linear, multilinear, unf
 from wengert.ops.enclosures import DECIDED, ON_BOUNDS, composed, increasing_composed, ordered, stated
 from wengert.ops.links import scan_links
 from wengert.ops.op import call
-from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
+from wengert.ops.shape import concatenate, flip, for_all_examples, reshape, sum, transpose
 from wengert.ops.traits import CHEAP, DEAR, LENGTHS, MORE, NEVER, Dtype
 from wengert.types import dtype_of, shape_of
 
@@ -30,10 +30,7 @@ def _shift_axes(op_getter: Callable[[], Any]) -> Callable:
     examples is repeated, since axes are counted from the front, and its result is as the longest operand says."""
 
     def rule(args: Sequence[Any], mapped: Sequence[bool], params: dict) -> Any:
-        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
-        full = [
-            a if m else call(broadcast_to, a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)
-        ]
+        full = for_all_examples(args, mapped)
         axis = tuple([a + 1 for a in params["axis"]])
         return op_getter()(*align(full, [True] * len(full)), **{**params, "axis": axis})
 
@@ -139,43 +136,23 @@ shares = zero(
 Where there are none it is 0/0: NaN. With `least=1` it is zero.
 """
 
-max = reduction(
-    "max",
-    _by_ufunc(np.maximum, np.max),
-    lambda y, x, axis: shares(y, x, axis=axis),
-    raises=LENGTHS,
-    cost=CHEAP,
-    combine="maximum",
-    bounds=ON_BOUNDS,
-)
-min = reduction(
-    "min",
-    _by_ufunc(np.minimum, np.min),
-    lambda y, x, axis: shares(y, x, axis=axis),
-    raises=LENGTHS,
-    cost=CHEAP,
-    combine="minimum",
-    bounds=ON_BOUNDS,
-)
 
-nanmax = reduction(
-    "nanmax",
-    _by_ufunc(np.fmax, np.nanmax),
-    lambda y, x, axis: shares(y, x, axis=axis, least=1),
-    raises=LENGTHS,
-    cost=CHEAP,
-    combine="fmax",
-    bounds=ON_BOUNDS,
-)
-nanmin = reduction(
-    "nanmin",
-    _by_ufunc(np.fmin, np.nanmin),
-    lambda y, x, axis: shares(y, x, axis=axis, least=1),
-    raises=LENGTHS,
-    cost=CHEAP,
-    combine="fmin",
-    bounds=ON_BOUNDS,
-)
+def _extreme(name: str, ufunc: np.ufunc, function: Callable, **least: int) -> General:
+    return reduction(
+        name,
+        _by_ufunc(ufunc, function),
+        lambda y, x, axis: shares(y, x, axis=axis, **least),
+        raises=LENGTHS,
+        cost=CHEAP,
+        combine=ufunc.__name__,
+        bounds=ON_BOUNDS,
+    )
+
+
+max = _extreme("max", np.maximum, np.max)
+min = _extreme("min", np.minimum, np.min)
+nanmax = _extreme("nanmax", np.fmax, np.nanmax, least=1)
+nanmin = _extreme("nanmin", np.fmin, np.nanmin, least=1)
 """NaN are left out. Where there is nothing else the value is NaN, and nobody has a share of it."""
 
 # --------------------------------------------------------------------------------------------------------- logsumexp
@@ -291,9 +268,7 @@ def _recurrence_transpose(ct: Any, a: Any, b: Any) -> Any:
 
 
 def _batch_recurrence(args: Any, mapped: Any, params: dict) -> Any:
-    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
-    whole = [a if m else broadcast_to(a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
-    return exchange_first_axes(linear_recurrence(*[exchange_first_axes(w) for w in whole]))
+    return exchange_first_axes(linear_recurrence(*map(exchange_first_axes, for_all_examples(args, mapped))))
 
 
 linear_recurrence = general(
@@ -363,36 +338,24 @@ prod = reduction(
 
 # -------------------------------------------------------------------------------------------------- locally constant
 
-any = zero(
-    "any",
-    lambda x, axis: np.any(x, axis=axis),
-    batch=_shift_axes(lambda: any),
-    raises=NEVER,
-    cost=CHEAP,
-    combine="logical_or",
-    axes=axes.reduced,
-    bounds=ON_BOUNDS,
-)
-all = zero(
-    "all",
-    lambda x, axis: np.all(x, axis=axis),
-    batch=_shift_axes(lambda: all),
-    raises=NEVER,
-    cost=CHEAP,
-    combine="logical_and",
-    axes=axes.reduced,
-    bounds=ON_BOUNDS,
-)
-count_nonzero = zero(
-    "count_nonzero",
-    lambda x, axis: np.count_nonzero(x, axis=axis),
-    batch=_shift_axes(lambda: count_nonzero),
-    raises=NEVER,
-    cost=CHEAP,
-    combine="add",
-    axes=axes.reduced,
-    bounds=ON_BOUNDS,
-)
+
+def _count(name: str, function: Callable, combine: str) -> Any:
+    op = zero(
+        name,
+        lambda x, axis: function(x, axis=axis),
+        batch=_shift_axes(lambda: op),
+        raises=NEVER,
+        cost=CHEAP,
+        combine=combine,
+        axes=axes.reduced,
+        bounds=ON_BOUNDS,
+    )
+    return op
+
+
+any = _count("any", np.any, "logical_or")
+all = _count("all", np.all, "logical_and")
+count_nonzero = _count("count_nonzero", np.count_nonzero, "add")
 
 
 def _one_axis(name: str, impl: Callable, **stated: Any) -> Any:
@@ -426,11 +389,8 @@ def _searchsorted(a: Any, v: Any, side: Literal["left", "right"]) -> Any:
 
 def _batch_searchsorted(args: tuple, mapped: Sequence[bool], params: dict) -> Any:
     a, v = args
-    size = shape_of(a if mapped[0] else v)[0]
-    if mapped[0] and not mapped[1]:
-        v = broadcast_to(v, shape=(size, *shape_of(v)))
-    elif not mapped[0] and len(shape_of(a)) > 1:
-        a = broadcast_to(a, shape=(size, *shape_of(a)))
+    if mapped[0] or len(shape_of(a)) > 1:
+        a, v = for_all_examples(args, mapped)
     return searchsorted(a, v, **params)
 
 

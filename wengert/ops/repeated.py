@@ -34,11 +34,11 @@ import numpy as np
 
 from wengert.errors import RepeatedValuesError
 from wengert.ops import library
-from wengert.ops.derive import general, linear, zero
+from wengert.ops.derive import general, linear
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.enclosures import stated
 from wengert.ops.levels import Levels, is_symbol, is_unknown, levels
-from wengert.ops.matrices import batch_of_one
+from wengert.ops.matrices import constant_of_matrices
 from wengert.ops.op import call
 from wengert.ops.rounding import Bounds, V
 from wengert.ops.shape import broadcast_to
@@ -85,19 +85,12 @@ def is_null(s: Any, size: int) -> Any:
     return s <= _tolerance(s, size)
 
 
-groups = zero(
-    "groups",
-    lambda w, size: same_group(w, size),
-    batch=batch_of_one(lambda: groups),
-    raises=NEVER,
-    cost=CHEAP,
-)
+groups = constant_of_matrices("groups", lambda w, size: same_group(w, size), raises=NEVER, cost=CHEAP)
 """The pairs of values that are equal; `size` is that of the matrix."""
 
-null_mask = zero(
+null_mask = constant_of_matrices(
     "null_mask",
     lambda s, size: is_null(s, size),
-    batch=batch_of_one(lambda: null_mask),
     raises=NEVER,
     cost=CHEAP,
     bounds=stated(lambda s, size: Bounds(V.less(s.lo, -math.inf), V.logical_not(V.less(s.lo, -math.inf)))),
@@ -120,17 +113,13 @@ def _unclear(w: Any, size: int, zeros: bool) -> Any:
     return found | np.any(is_null(w, size), axis=-1, keepdims=True) if zeros else found
 
 
-unclear = zero("unclear", _unclear, batch=batch_of_one(lambda: unclear), raises=NEVER, cost=CHEAP)
+unclear = constant_of_matrices("unclear", _unclear, raises=NEVER, cost=CHEAP)
 """Whether values are repeated (or, with `zeros`, vanish), for each matrix of a stack."""
 
-coincidences = zero(
+coincidences = constant_of_matrices(
     "coincidences",
     _coincidences,
-    batch=batch_of_one(lambda: coincidences),
-    shape=lambda w, size, zeros: (
-        *w.shape[:-1],
-        None,
-    ),  # known only when it is computed
+    shape=lambda w, size, zeros: (*w.shape[:-1], None),  # known only when it is computed
     raises=NEVER,
     cost=CHEAP,
 )
@@ -154,13 +143,7 @@ def _gaps_are_safe(w: Any, size: int, kind: str) -> Any:
     return library.zeros(shape_of(w)[:-1], float, w)
 
 
-gaps_are_safe = zero(
-    "gaps_are_safe",
-    _gaps_are_safe,
-    batch=batch_of_one(lambda: gaps_are_safe),
-    raises=NEVER,
-    cost=CHEAP,
-)
+gaps_are_safe = constant_of_matrices("gaps_are_safe", _gaps_are_safe, raises=NEVER, cost=CHEAP)
 
 
 # ------------------------------------------------------------------------------------------ which basis to choose
@@ -298,28 +281,23 @@ def _zero_rotation_back(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
 
 def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any]:
     """Two rows, transposes of each other, each looking at what passes through it in its own way."""
-    there = linear(
-        name,
-        forwards,
-        lambda ct, x, mask, **params: back(ct, mask, **params),
-        batch=_batch_of_watch(lambda: there),
-        shape=lambda x, mask, **params: x.shape,
-        raises=VALUES,
-        cost=CHEAP,
-        data=1,
-        view=True,
-    )
-    back = linear(
-        f"{name}_back",
-        backwards,
-        lambda ct, x, mask, **params: there(ct, mask, **params),
-        batch=_batch_of_watch(lambda: back),
-        shape=lambda x, mask, **params: x.shape,
-        raises=VALUES,
-        cost=CHEAP,
-        data=1,
-        view=True,
-    )
+
+    def row(name: str, look: Callable, transpose: Callable[[], Any]) -> Any:
+        op = linear(
+            name,
+            look,
+            lambda ct, x, mask, **params: transpose()(ct, mask, **params),
+            batch=_batch_of_watch(lambda: op),
+            shape=lambda x, mask, **params: x.shape,
+            raises=VALUES,
+            cost=CHEAP,
+            data=1,
+            view=True,
+        )
+        return op
+
+    there = row(name, forwards, lambda: back)
+    back = row(f"{name}_back", backwards, lambda: there)
     return there, back
 
 

@@ -17,6 +17,7 @@ from wengert.ops.elementwise import power, where
 from wengert.ops.index import index
 from wengert.ops.matrices import column
 from wengert.ops.products import matmul
+from wengert.ops.spectra import widened
 from wengert.ops.traits import MORE, VALUES
 from wengert.types import dtype_of, shape_of
 
@@ -43,12 +44,15 @@ def _powers(z: Any, n: int) -> Any:
     return power(column(z), library.arange(n - 1, -1, z, step=-1).astype(dtype_of(z)))
 
 
-def _roots_rule(p_dot: Any, z: Any, p: Any) -> Any:
+def _roots_rule(p_dot: Any, z: Any, p: Any, is_complex: bool) -> Any:
     n = shape_of(p)[0]
     slopes = index(p, pattern=(slice(0, n - 1),)) * library.arange(n - 1, 0, p, step=-1).astype(dtype_of(p))
     slope = where(are_simple(z, p), matmul(_powers(z, n - 1), slopes), 1)
     return -matmul(_powers(z, n), p_dot) / slope
 
 
-roots = general("roots", lambda p: np.roots(p), (_roots_rule,), raises=VALUES, cost=MORE)
-"""Of a polynomial whose coefficients, highest power first, start with one that is not zero."""
+roots = general(
+    "roots", lambda p, is_complex: widened(np.roots(p), is_complex), (_roots_rule,), raises=VALUES, cost=MORE
+)
+"""Of a polynomial whose coefficients, highest power first, start with one that is not zero. They are real if all are,
+as NumPy has it, unless they are to be complex."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from wengert.ops import axes, interval_sums
 from wengert.ops.derive import linear, variadic_linear, zero
 from wengert.ops.enclosures import CASTS, ON_BOUNDS
 from wengert.ops.library import filled_like, near
+from wengert.ops.op import call
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, Dtype
 from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, shape_of
 
@@ -189,10 +191,19 @@ def _piece_of_concatenation(i: int, ct: Any, xs: Any, axis: int, starts: Any = N
     return ct[(slice(None),) * axis + (slice(start, start + length),)]
 
 
+def number_of_examples(args: Sequence[Any], mapped: Sequence[bool]) -> Any:
+    """How long the hidden axis is."""
+    return next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+
+
+def for_all_examples(args: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
+    """The operands, of which all have a hidden axis: what is the same for all examples is repeated."""
+    size = number_of_examples(args, mapped)
+    return [a if m else call(broadcast_to, a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
+
+
 def _batch_concatenate(args, mapped, params):
-    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
-    whole = [a if m else broadcast_to(a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
-    return concatenate(*whole, axis=params["axis"] + 1, starts=params.get("starts"))
+    return concatenate(*for_all_examples(args, mapped), axis=params["axis"] + 1, starts=params.get("starts"))
 
 
 concatenate = variadic_linear(

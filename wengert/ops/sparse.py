@@ -162,6 +162,7 @@ sparse_solve = general(
     transposes={1: _solve_transposed},
     batch=_batch_solve,
     shape=lambda data, b, rows, columns: b.shape,
+    ordered=False,
     raises=NEVER,
     cost=MORE,
     solves=True,

@@ -46,7 +46,7 @@ from wengert.ops.elementwise import (
     tan,
     where,
 )
-from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed, refused
+from wengert.ops.enclosures import composed, composed_of_each, decreasing, increasing, increasing_composed, refused
 from wengert.ops.library import special
 from wengert.ops.op import in_kind
 from wengert.ops.rounding import Bounds, rounded_number
@@ -282,13 +282,13 @@ xlogy = elementwise(
     "xlogy",
     sc.xlogy,
     (lambda z, x, y: log(in_kind(y, z)), lambda z, x, y: quotient(x, y)),
-    bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * log(y))),
+    bounds=composed_of_each(lambda x, y: where(equal(x, 0), 0.0, x * log(y))),
 )
 xlog1py = elementwise(
     "xlog1py",
     sc.xlog1py,
     (lambda z, x, y: log1p(in_kind(y, z)), lambda z, x, y: quotient(x, 1 + in_kind(y, z))),
-    bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * log1p(y))),
+    bounds=composed_of_each(lambda x, y: where(equal(x, 0), 0.0, x * log1p(y))),
 )
 entr = elementwise(
     "entr", sc.entr, (lambda y, x: -log(x) - 1,), bounds=composed(lambda x: where(equal(x, 0), 0.0, -x * log(x)))
@@ -297,13 +297,13 @@ rel_entr = elementwise(
     "rel_entr",
     sc.rel_entr,
     (lambda z, x, y: log_quotient(x, y) + 1, lambda z, x, y: -quotient(x, y)),
-    bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * (log(x) - log(y)))),
+    bounds=composed_of_each(lambda x, y: where(equal(x, 0), 0.0, x * (log(x) - log(y)))),
 )
 kl_div = elementwise(
     "kl_div",
     sc.kl_div,
     (lambda z, x, y: log_quotient(x, y), lambda z, x, y: quotient(y - x, y)),
-    bounds=composed(lambda x, y: where(equal(x, 0), y, x * (log(x) - log(y)) - x + y)),
+    bounds=composed_of_each(lambda x, y: where(equal(x, 0), y, x * (log(x) - log(y)) - x + y)),
 )
 
 

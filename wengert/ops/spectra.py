@@ -17,7 +17,7 @@ import scipy.linalg
 
 from wengert.errors import RepeatedValuesError
 from wengert.ops import axes, interval_spectra, library
-from wengert.ops.derive import general, zero
+from wengert.ops.derive import general
 from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
 from wengert.ops.enclosures import refused
 from wengert.ops.levels import is_unknown, levels
@@ -25,13 +25,14 @@ from wengert.ops.linalg import cholesky, solve, solve_triangular
 from wengert.ops.matrices import (
     above,
     adjoint,
-    batch_of_one,
     batch_of_stacks,
     block,
     column,
     conj,
+    constant_of_matrices,
     diagonal,
     masked,
+    of_matrices,
     row,
     symmetric_matrix,
     symmetric_tangent,
@@ -112,13 +113,12 @@ def _eigh_rule(a_dot: Any, y: Any, a: Any, lower: bool, driver: str | None = Non
     return _real(diagonal(x)), matmul(v, inverse_gaps(w) * x)
 
 
-eigh_distinct = general(
+eigh_distinct = of_matrices(
     "eigh",
     _eigh,
-    (_eigh_rule,),
-    batch=batch_of_one(lambda: eigh_distinct),
+    _eigh_rule,
+    ordered=False,
     raises=VALUES,
-    cost=MORE,
     flops=cubic(9),
     bounds=refused(
         "the vectors of eigh, which derivatives of eigenvalues need as well",
@@ -175,6 +175,7 @@ eigh_repeated = general(
     _eigh_repeated,
     (_eigh_repeated_rule, None),
     batch=batch_of_stacks(lambda: eigh_repeated),
+    ordered=False,
     raises=VALUES,
     cost=MORE,
 )
@@ -204,14 +205,12 @@ def _eigvalsh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> Any:
     return d
 
 
-eigvalsh = general(
+eigvalsh = of_matrices(
     "eigvalsh",
     lambda a, lower: np.linalg.eigvalsh(a, "L" if lower else "U"),
-    (_eigvalsh_rule,),
-    batch=batch_of_one(lambda: eigvalsh),
+    _eigvalsh_rule,
     shape=lambda a, lower: a.shape[:-1],
     raises=VALUES,
-    cost=MORE,
     flops=cubic(4),
     axes=axes.stacked,
     dtype=Dtype.REAL,
@@ -244,6 +243,7 @@ generalized_distinct = general(
     _eigh_generalized,
     (lambda a_dot, y, a, b, lower: _eigh_rule(a_dot, y, a, lower), _generalized_in_b),
     batch=batch_of_stacks(lambda: generalized_distinct),
+    ordered=False,
     raises=VALUES,
     cost=MORE,
 )
@@ -264,7 +264,7 @@ def eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
 # -------------------------------------------------------------------------------------------------- general matrices
 
 
-def _eig_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
+def _eig_rule(a_dot: Any, y: Any, a: Any, is_complex: bool) -> tuple[Any, Any]:
     """LAPACK scales vectors to length one, with a largest component that is real; so that must stay."""
     w, v = y
     x = _similar(v, a_dot)
@@ -294,7 +294,7 @@ def _independent(v: Any) -> Any:
     return library.ones(shape_of(v), bool, v)
 
 
-independent = zero("independent", _independent, batch=batch_of_one(lambda: independent), raises=VALUES, cost=MORE)
+independent = constant_of_matrices("independent", _independent, raises=VALUES, cost=MORE)
 """True for each element of eigenvectors that form a basis; or an error."""
 
 
@@ -305,9 +305,7 @@ def _one_hot_argmax(v: Any) -> Any:
     )
 
 
-one_hot_argmax = zero(
-    "one_hot_argmax", _one_hot_argmax, batch=batch_of_one(lambda: one_hot_argmax), raises=NEVER, cost=MORE
-)
+one_hot_argmax = constant_of_matrices("one_hot_argmax", _one_hot_argmax, raises=NEVER, cost=MORE)
 """One where the element of largest size stands in each column, and zeros."""
 
 
@@ -320,37 +318,45 @@ def _require_distinct(w: Any) -> Any:
     return close
 
 
-require_distinct = zero(
-    "require_distinct", _require_distinct, batch=batch_of_one(lambda: require_distinct), raises=VALUES, cost=MORE
-)
+require_distinct = constant_of_matrices("require_distinct", _require_distinct, raises=VALUES, cost=MORE)
 """Which eigenvalue is equal to which: each to itself; or an error."""
 
-eig = general(
+
+def widened(x: Any, is_complex: bool) -> Any:
+    """As complex numbers, if these are asked for whatever the values are."""
+    return x.astype(np.result_type(x.dtype, np.complex64)) if is_complex else x
+
+
+def _type_of_values(dtype: np.dtype, is_complex: bool) -> np.dtype | None:
+    if dtype.kind not in "fc":
+        return None
+    return np.result_type(dtype, np.complex64) if is_complex else dtype
+
+
+eig = of_matrices(
     "eig",
-    lambda a: tuple(np.linalg.eig(a)),
-    (_eig_rule,),
-    batch=batch_of_one(lambda: eig),
+    lambda a, is_complex: tuple([widened(y, is_complex) for y in np.linalg.eig(a)]),
+    _eig_rule,
     raises=VALUES,
-    cost=MORE,
     flops=cubic(25),
     bounds=_NOT_SYMMETRIC,
 )
-"""Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it."""
+"""Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it, unless they are to be complex."""
 
 
-eigvals = general(
+eigvals = of_matrices(
     "eigvals",
-    lambda a: np.linalg.eig(a)[0],  # in the order of the vectors that the rule needs
-    (lambda a_dot, y, a: _eigvals_tangent(a_dot, eig(a)[1]),),
-    batch=batch_of_one(lambda: eigvals),
-    shape=lambda a: a.shape[:-1],
+    # in the order of the vectors that the rule needs
+    lambda a, is_complex: widened(np.linalg.eig(a)[0], is_complex),
+    lambda a_dot, y, a, is_complex: _eigvals_tangent(a_dot, eig(a, is_complex=is_complex)[1]),
+    shape=lambda a, is_complex: a.shape[:-1],
+    dtype=lambda a, is_complex: _type_of_values(dtype_of(a), is_complex),
     raises=VALUES,
-    cost=MORE,
     flops=cubic(10),
     axes=axes.stacked,
     bounds=_NOT_SYMMETRIC,
 )
-"""Eigenvalues special_case, which need no differences of eigenvalues."""
+"""Eigenvalues alone, which need no differences of eigenvalues."""
 
 
 def _eigvals_tangent(a_dot: Any, v: Any) -> Any:
@@ -373,7 +379,7 @@ def _svd_parts(a_dot: Any, y: Any) -> tuple[Any, ...]:
     return u, s, v, right, x, (x + turned) * 0.5, (x - turned) * 0.5
 
 
-def _svd_result(a_dot: Any, y: Any, parts: tuple, apart: Any, together: Any, inverse: Any) -> tuple[Any, Any, Any]:
+def _svd_result(a_dot: Any, parts: tuple, apart: Any, together: Any, inverse: Any) -> tuple[Any, Any, Any]:
     """From the turning (`apart`) that is common to u and v, and 1 / (sᵢ + sⱼ) and 1 / s, made safe."""
     u, s, v, right, x, _, skew = parts
     m, n = shape_of(u)[-2], shape_of(v)[-2]
@@ -397,16 +403,14 @@ def _svd_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     nothing = null_mask(s, size=max(shape_of(a)[-2:]))
     both = logical_and(_row_of(nothing), _column_of(nothing))
     apart = safe_inverse(row(s) - column(s), groups(s, size=max(shape_of(a)[-2:]))) * symmetric
-    return _svd_result(a_dot, y, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing))
+    return _svd_result(a_dot, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing))
 
 
-svd_distinct = general(
+svd_distinct = of_matrices(
     "svd",
     lambda a: tuple(np.linalg.svd(a, full_matrices=False)),
-    (_svd_rule,),
-    batch=batch_of_one(lambda: svd_distinct),
+    _svd_rule,
     raises=VALUES,
-    cost=MORE,
     flops=cubic(20),
     bounds=refused(
         "the vectors of svd, which derivatives of singular values need as well",
@@ -447,7 +451,7 @@ def _svd_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any) -> tuple[Any, Any,
     common = zero_rotation(symmetric, logical_and(pairs, logical_not(both)), kind="singular", skew=True)
     apart = safe_inverse(row(s) - column(s), together) * symmetric + common
     u_dot, s_dot, vh_dot = _svd_result(
-        a_dot, y, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing)
+        a_dot, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing)
     )
     # In null spaces, u and v turn independently; of those that are not square, one has vectors that u or v lacks.
     missing = logical_and(pairs, both)
@@ -514,14 +518,12 @@ def _svdvals_rule(a_dot: Any, y: Any, a: Any) -> Any:
     return d
 
 
-svdvals = general(
+svdvals = of_matrices(
     "svdvals",
     lambda a: np.linalg.svd(a, compute_uv=False),
-    (_svdvals_rule,),
-    batch=batch_of_one(lambda: svdvals),
+    _svdvals_rule,
     shape=lambda a: (*a.shape[:-2], min(a.shape[-2:])),
     raises=VALUES,
-    cost=MORE,
     flops=cubic(4),
     axes=axes.stacked,
     dtype=Dtype.REAL,

@@ -37,7 +37,7 @@ from wengert.ops.index import (
 from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
 from wengert.ops.places import store_repeated
-from wengert.ops.shape import broadcast_to, filled, reshape
+from wengert.ops.shape import broadcast_to, filled, for_all_examples, number_of_examples, reshape
 from wengert.ops.sizes import counting
 from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
 from wengert.ops.within import check
@@ -123,7 +123,7 @@ def _batch_of(op_getter: Callable[[], Any]) -> Callable:
 
     def batch(args: Any, mapped: Any, params: dict) -> Any:
         op, (x, v, *arrays), (x_mapped, v_mapped, *arrays_mapped) = op_getter(), args, mapped
-        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+        size = number_of_examples(args, mapped)
         if not x_mapped:
             x = broadcast_to(x, shape=(size, *shape_of(x)))
         if any(arrays_mapped):
@@ -302,8 +302,8 @@ several sums into one array were put together.
 
 
 def add_parts_of_batch(args: Any, mapped: Any, patterns: tuple, cleared: tuple | None) -> Any:
-    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
-    whole = [a if m else broadcast_to(a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
-    every = slice(0, size)
+    every = slice(0, number_of_examples(args, mapped))
     parts = tuple([(every, *pattern) for pattern in patterns])
-    return add_parts(*whole, patterns=parts, cleared=None if cleared is None else (every, *cleared))
+    return add_parts(
+        *for_all_examples(args, mapped), patterns=parts, cleared=None if cleared is None else (every, *cleared)
+    )

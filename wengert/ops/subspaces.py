@@ -13,9 +13,9 @@ import numpy as np
 
 from wengert.errors import RepeatedValuesError
 from wengert.ops import library
-from wengert.ops.derive import general, multilinear, unfit, zero
+from wengert.ops.derive import general, multilinear, unfit
 from wengert.ops.linalg import pinv
-from wengert.ops.matrices import batch_of_one, batch_of_stacks, swapped
+from wengert.ops.matrices import batch_of_stacks, constant_of_matrices, swapped
 from wengert.ops.products import matmul
 from wengert.ops.repeated import refusal
 from wengert.ops.traits import MORE, NEVER, VALUES
@@ -97,5 +97,5 @@ def _reflecting(w: Any) -> Any:
     return library.ones(shape_of(w), bool, w)
 
 
-reflecting = zero("reflecting", _reflecting, batch=batch_of_one(lambda: reflecting), raises=VALUES, cost=MORE)
+reflecting = constant_of_matrices("reflecting", _reflecting, raises=VALUES, cost=MORE)
 """True for each element of q₁ − e₁, if the columns of q come from as many reflections; or an error."""

@@ -7,22 +7,27 @@ before, with this op, and goes on one way or the other. So
         L = np.linalg.cholesky(a)            L = cholesky(a)
     except np.linalg.LinAlgError:        else:
         L = np.eye(3)                        L = np.eye(3)
+
+Whether an index names elements of an array, it asks by comparing places with lengths: `-len(x) <= k < len(x)`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wengert.ops import derive
-from wengert.ops.op import TABLE, Op
-from wengert.ops.traits import MORE, NEVER
+from wengert.ops.elementwise import greater_equal, less, logical_and
+from wengert.ops.index import ARRAY, FLAG, explicit
+from wengert.ops.op import TABLE, Op, Traced, call
+from wengert.ops.traits import MORE, NEVER, PLACE
 from wengert.packages import is_ours
 from wengert.raised import class_named
+from wengert.types import dtype_of, ndim_of, shape_of
 
 
 def _succeeds(*args: Any, attempted: str, error: str, **params: Any) -> Any:
@@ -70,8 +75,15 @@ def ask_before(op: Op, args: tuple, params: dict) -> bool:
     Only what the user's own code computes is asked about, and by the first mode that comes to it, which knows whether
     there are many examples.
     """
+    frame = sys._getframe(2)
+    if op.raises is PLACE:
+        if "pattern" not in params or not Handlers.catches("IndexError") or not _is_users_own(frame):
+            return False
+        for ok in _places_exist(shape_of(args[0]), params["pattern"], args[op.data_count(args, params) :]):
+            Handlers.catch(ok, "IndexError", None)
+        return True
     caught = [error for error in op.failures if Handlers.catches(error)]
-    if not caught or not _is_users_own():
+    if not caught or not _is_users_own(frame):
         return False
     for error in caught:
         ok = succeeds(*args, **params, attempted=op.name, error=error)
@@ -79,10 +91,38 @@ def ask_before(op: Op, args: tuple, params: dict) -> bool:
     return True
 
 
-def _is_users_own() -> bool:
-    frame = sys._getframe(3)
+def _places_exist(shape: tuple, pattern: tuple, arrays: tuple) -> Iterator[Any]:
+    """The conditions that an index names elements of an array, as far as that is not known."""
+    axis, waiting = 0, iter(arrays)
+    for item in explicit(pattern, len(shape)):
+        if item is None or item is FLAG:
+            if item is FLAG:
+                next(waiting)
+            continue
+        n = getattr(shape[axis], "sym", shape[axis])  # a length that is known only when the program runs
+        axis += 1
+        place = next(waiting) if item is ARRAY else item
+        if place.__class__ is slice or dtype_of(place).kind not in "iu" or _is_inside(place, n):
+            continue
+        ok = logical_and(greater_equal(place, -n), less(place, n))
+        yield call(TABLE["all"], ok, axis=tuple(range(ndim_of(ok)))) if ndim_of(ok) else ok
+
+
+def _is_inside(place: Any, n: Any) -> bool:
+    """Whether places are known to be those of elements along an axis."""
+    if n.__class__ is not int:
+        return False
+    if isinstance(place, Traced):
+        low, high = getattr(place, "_span", None) or (None, None)
+    else:
+        low, high = int(np.min(place, initial=0)), int(np.max(place, initial=0))
+    return low is not None and high is not None and -n <= low and high < n
+
+
+def _is_users_own(frame: Any) -> bool:
+    """Whether the code in a frame runs for an operation of the user's, and not for a derivative or batch rule."""
     while frame is not None and is_ours(file := frame.f_code.co_filename):
         if file in _OF_OTHERS or (file.startswith(_MODES) and file not in _OF_ONE_VALUE):
             return False
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return True

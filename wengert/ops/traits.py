@@ -29,13 +29,15 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     writes        the result is the first operand with some elements changed: it has its shape and dtype, and may be
                   made in its memory
     one_pass      each element of its operands is read once, in order: they may be computed while they are read
+    ordered       results lie in memory as in C where all operands do; from LAPACK they may come as in Fortran
     effect        it does something besides computing results; it is neither dropped, nor moved, nor done twice
     pure          the same operands give the same results, whenever; not so a question to a function of the user's, or
                   what depends on a choice of the running thread
     marks         it says something about derivatives that its value does not
     solves        the result solves an equation that is linear in it and, while it is held, in all operands: a quotient
-    expansion     of an op whose Taylor coefficients its own rule gives slowly: a program of other ops that has the
-                  same, or `NotImplemented` for operands for which that is not so
+    expansion     of an op whose Taylor coefficients its own rule gives slowly, or badly: a program of other ops that
+                  has the same, or `NotImplemented` for operands for which that is not so
+    expands_in    for which operand alone `expansion` is used, if the others are held; None for all
     series        of an op of one operand, where its own rule gives Taylor coefficients slowly: a function that makes
                   those of the result, 0 … n, of those of the operand
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`, or a function)
@@ -122,11 +124,13 @@ DEFAULTS: dict[str, Any] = {
     "view": False,
     "writes": False,
     "one_pass": False,
+    "ordered": True,
     "effect": False,
     "pure": True,
     "marks": False,
     "solves": False,
     "expansion": None,
+    "expands_in": None,
     "series": None,
     "dtype": Dtype.TRIED,
     "adds": False,

@@ -170,6 +170,12 @@ def _try_additivity(functions: BlockFunctions, p: np.ndarray, block: tuple) -> N
     with np.errstate(all="ignore"):
         sums = [functions.plain(p, *_rows(block, *ends)) for ends in ((0, n), (0, n // 2), (n // 2, n))]
     whole, first, second = sums
+    if not np.size(whole) == np.size(first) == np.size(second):
+        raise MismatchError(
+            f"{functions.name} returns {np.size(whole)} numbers for {n} rows, and {np.size(first)} for half of them",
+            remedy="return the sum over the rows of a block, np.sum(…); residuals of the rows, for least_squares, are "
+            "sum_over(…, residuals=True)",
+        )
     error = np.max(np.abs(whole - first - second), initial=0.0)
     size = np.max(np.abs(whole) + np.abs(first) + np.abs(second), initial=0.0)
     if error > 1e-6 * size:

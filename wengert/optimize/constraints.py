@@ -1,14 +1,19 @@
-"""Constraints in SciPy's forms as rows of a nonlinear program: functions that are zero, and that are not negative."""
+"""Constraints in SciPy's forms as rows of a nonlinear program: functions that are zero, and that are not negative.
+
+Rows of the same function are the same objects when they are made again, so that their program is not compiled again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from wengert.api.flat import Layout, followed
+from wengert.optimize.last_used import kept_with, made
 
 
 def rows_of(constraints: list[Any], unknowns: Layout) -> tuple[list[Callable], list[Callable]]:
@@ -22,6 +27,7 @@ def rows_of(constraints: list[Any], unknowns: Layout) -> tuple[list[Callable], l
             (equal if c["type"] == "eq" else unequal).append(row)
             continue
         values = _of_matrix(c.A, unknowns) if hasattr(c, "A") else _of_dict(c.fun, ())
+        kept = {} if hasattr(c, "A") else kept_with(c.fun, "rows")
         lower, upper = np.atleast_1d(np.asarray(c.lb, float)), np.atleast_1d(np.asarray(c.ub, float))
         lower, upper = np.broadcast_arrays(lower, upper)
         is_equal = lower == upper
@@ -31,13 +37,15 @@ def rows_of(constraints: list[Any], unknowns: Layout) -> tuple[list[Callable], l
             (~is_equal & np.isfinite(upper), upper, -1.0, unequal),
         ):
             if np.any(which):
-                rows.append(_apart(values, which, limit, sign))
+                name = which.tobytes(), limit.tobytes(), sign
+                rows.append(made(kept, name, partial(_apart, values, which, limit, sign)))
     return equal, unequal
 
 
 def _of_dict(f: Callable, args: tuple) -> Callable:
     inner = followed(f)
-    return lambda x, *_: inner(x, *args)
+    row = lambda x, *_: inner(x, *args)
+    return row if args else made(kept_with(f, "rows"), "all", lambda: row)
 
 
 def _of_matrix(matrix: Any, unknowns: Layout) -> Callable:

@@ -5,6 +5,9 @@ conditions of Karush, Kuhn and Tucker). What the best such sum leaves over point
 itself that proves little: multipliers need not exist where constraints are degenerate. So a step that way is taken and
 brought back onto the constraints; a point there with a clearly lower value is proof that the method has stopped too
 early, as SLSQP does where equations depend on each other.
+
+A maximum or a saddle along the constraints satisfies these conditions, too, and is where a method stays that starts
+there. So steps are also taken where the Lagrangian function bends down.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.optimize
 import scipy.sparse
 
@@ -20,10 +24,16 @@ from wengert.optimize.examination import FEW
 
 _CLEARLY = 1e-3
 """By so much, relative to the value or to one, another point must be lower."""
+_LOWER = 1e-6
+"""The same where the Lagrangian function bends down, so that values fall with the square of the step."""
 _ACTIVE = 1e-6
 """A constraint counts as active that is so near to its limit."""
 _LENGTHS = (0.3, 0.1, 1e-2, 1e-3)
 _CORRECTIONS = 5
+_FEW_WAYS = 10
+"""In so many directions that constraints leave open curvature is looked at, by differences of gradients."""
+_BENT = 1e-4
+"""A curvature, relative to the largest, that is negative, and not by rounding."""
 
 
 class RowsBetweenLimits:
@@ -89,22 +99,54 @@ def _brought_back(x: np.ndarray, rows: RowsBetweenLimits) -> np.ndarray:
     return x
 
 
+def _bent_down(slope: Callable, x: np.ndarray, rows: RowsBetweenLimits) -> np.ndarray | None:
+    """A direction along the active constraints in which the Lagrangian function has negative curvature."""
+    values, jacobian, lower, upper = rows.at(x)
+    near = _ACTIVE * (1 + np.abs(values))
+    active = (values - lower <= near) | (upper - values <= near)
+    ways = scipy.linalg.null_space(jacobian[active]) if np.any(active) else np.eye(len(x))
+    if not 0 < ways.shape[1] <= _FEW_WAYS:
+        return None
+    multipliers = np.linalg.lstsq(jacobian[active].T, slope(x))[0]
+
+    def along(at: np.ndarray) -> np.ndarray:
+        return ways.T @ (slope(at) - rows.at(at)[1][active].T @ multipliers)
+
+    step = 1e-5 * max(1.0, float(np.linalg.norm(x)))
+    bent = np.array([along(x + step * way) - along(x - step * way) for way in ways.T])
+    if not np.all(np.isfinite(bent)):
+        return None
+    w, v = np.linalg.eigh((bent + bent.T) / 2)
+    return ways @ v[:, 0] if w[0] < -_BENT * np.max(np.abs(w)) else None
+
+
 def lower_point(
-    f: Callable, gradient: np.ndarray, x: np.ndarray, value: float, rows: RowsBetweenLimits
+    f: Callable, slope: Callable, x: np.ndarray, value: float, rows: RowsBetweenLimits
 ) -> np.ndarray | None:
-    """A point that satisfies the constraints as well as x does and has a clearly lower value, if one is found."""
+    """A point that satisfies the constraints as well as x does and has a clearly lower value, if one is found.
+
+    `f` and `slope` give the value and the gradient of what is minimised.
+    """
+    gradient = slope(x)
     if len(x) > FEW or not np.all(np.isfinite(gradient)):
         return None
     here = rows.at(x)
-    direction = _downhill(gradient, here)
-    size = float(np.linalg.norm(direction))
-    if not size > 1e-6 * float(np.linalg.norm(gradient)):
-        return None
     allowed = max(float(np.max(np.abs(_outside(here[0], *here[2:])), initial=0.0)), 1e-13)
-    for length in _LENGTHS:
-        at = _brought_back(x + length * max(1.0, float(np.linalg.norm(x))) / size * direction, rows)
-        there = rows.at(at)
-        violation = float(np.max(np.abs(_outside(there[0], *there[2:])), initial=0.0))
-        if violation <= allowed and f(at) < value - _CLEARLY * max(1.0, abs(value)):
-            return at
-    return None
+    size = max(1.0, float(np.linalg.norm(x)))
+
+    def lower(direction: np.ndarray, lengths: Sequence[float], clearly: float) -> np.ndarray | None:
+        for length in lengths:
+            at = _brought_back(x + length * size * direction, rows)
+            there = rows.at(at)
+            violation = float(np.max(np.abs(_outside(there[0], *there[2:])), initial=0.0))
+            if violation <= allowed and f(at) < value - clearly * max(1.0, abs(value)):
+                return at
+        return None
+
+    downhill = _downhill(gradient, here)
+    left = float(np.linalg.norm(downhill))
+    if left > 1e-6 * float(np.linalg.norm(gradient)):
+        return lower(downhill / left, _LENGTHS, _CLEARLY)
+    bent = _bent_down(slope, x, rows)
+    both_ways = [sign * length for length in _LENGTHS for sign in (1, -1)]
+    return None if bent is None else lower(bent, both_ways, _LOWER)

@@ -25,6 +25,7 @@ from wengert.api.sparsity import sparsity
 from wengert.api.taylor import taylor
 from wengert.errors import MismatchError, NonFiniteError, WengertError
 from wengert.explain.nans import debug_nans
+from wengert.optimize.last_used import kept_with, made
 from wengert.optimize.native import uniform
 from wengert.optimize.objective import Unknowns
 from wengert.optimize.telling import Listener, Stopped
@@ -39,17 +40,18 @@ class Equations:
     def __init__(self, f: Callable, unknowns: Unknowns, args: tuple, jit: bool):
         self.name = getattr(f, "__name__", type(f).__name__)
         self.unknowns, self.args, self.jit = unknowns, args, jit
-        inner = of_vector(f, unknowns)
+        self._kept = kept_with(f, unknowns.structure, tuple(unknowns.shapes), jit, "equations")
+        inner, name = of_vector(f, unknowns), self.name  # what is kept holds no arguments
 
         def flat(x: Any, *args: Any) -> Any:
             found = inner(x, *args)
             leaves = [np.reshape(leaf, (-1,)) for leaf in tree.leaves(found)]
             if not leaves:
-                raise MismatchError(f"{self.name} returns {found}", remedy="is a `return` missing at its end?")
+                raise MismatchError(f"{name} returns {found}", remedy="is a `return` missing at its end?")
             r = leaves[0] if len(leaves) == 1 else np.concatenate(leaves)
             if r.shape[0] != unknowns.size:
                 raise MismatchError(
-                    f"{self.name} gives {r.shape[0]} numbers for {unknowns.size} unknowns",
+                    f"{name} gives {r.shape[0]} numbers for {unknowns.size} unknowns",
                     remedy="return as many numbers as there are unknowns; for more, use optimize.least_squares",
                 )
             return r
@@ -62,11 +64,11 @@ class Equations:
 
     @cached_property
     def _value(self) -> Callable:
-        return self.wrap(self.flat)
+        return made(self._kept, "value", lambda: self.wrap(self.flat))
 
     @cached_property
     def _dense(self) -> Callable:
-        return self.wrap(jacobian(self.flat))
+        return made(self._kept, "Jacobian", lambda: self.wrap(jacobian(self.flat)))
 
     @cached_property
     def _sparse(self) -> Callable:
@@ -74,18 +76,33 @@ class Equations:
 
     @cached_property
     def _along(self) -> Callable:
-        return self.wrap(lambda x, v, *args: jvp(lambda x: self.flat(x, *args), (x,), (v,))[1])
+        flat = self.flat
+        along = lambda x, v, *args: jvp(lambda x: flat(x, *args), (x,), (v,))[1]
+        return made(self._kept, "along", lambda: self.wrap(along))
 
     @cached_property
     def _bend(self) -> Callable:
         """The second derivative along a direction, twice."""
-        return self.wrap(lambda x, v, *args: 2 * taylor(lambda x: self.flat(x, *args), x, 2, direction=v)[2])
+        flat = self.flat
+        bend = lambda x, v, *args: 2 * taylor(lambda x: flat(x, *args), x, 2, direction=v)[2]
+        return made(self._kept, "bend", lambda: self.wrap(bend))
 
     def _reciprocal(self, order: int) -> Callable:
         """The last two Taylor coefficients of 1/F, of one unknown."""
-        one = np.ones(1)
-        series = lambda x, *args: taylor(lambda x: 1 / self.flat(x, *args), x, order, direction=one)
-        return self.wrap(lambda x, *args: tuple(series(x, *args)[-2:]))
+        one, flat = np.ones(1), self.flat
+        series = lambda x, *args: taylor(lambda x: 1 / flat(x, *args), x, order, direction=one)
+        return made(self._kept, order, lambda: self.wrap(lambda x, *args: tuple(series(x, *args)[-2:])))
+
+    @cached_property
+    def newton(self) -> tuple[Callable, Callable]:
+        """Newton's method with dense Jacobians, in a trust region: the first state, and later ones."""
+
+        def both_programs() -> tuple[Callable, Callable]:
+            both = value_and_jacobian(self.flat)
+            begin = self.wrap(loops.beginning(dogleg.start, both, ()))
+            return begin, self.wrap(loops.proceeding(dogleg.advance, [self.flat, both]))
+
+        return made(self._kept, "newton", both_programs)
 
     @cached_property
     def pattern(self) -> Any:
@@ -128,9 +145,7 @@ class Reached(NamedTuple):
 
 def newton(equations: Equations, x: np.ndarray, tol: float, maxiter: int, listener: Listener, options: dict) -> Reached:
     """Newton's method with dense Jacobians, in a trust region."""
-    both = value_and_jacobian(equations.flat)
-    begin = equations.wrap(loops.beginning(dogleg.start, both, ()))
-    proceed = equations.wrap(loops.proceeding(dogleg.advance, [equations.flat, both]))
+    begin, proceed = equations.newton
     state = uniform(begin(x, equations.args))
     chunk = 1 if listener.listens or not equations.jit else maxiter
     status, count = RUNNING, 0

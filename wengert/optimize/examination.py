@@ -6,7 +6,8 @@ Three things are looked at more closely, where there are few unknowns:
   or so far out that the unknown has no influence. Values further away along that unknown tell; if one is lower, the
   method goes on from there.
 - **Curvature.** At a saddle point the gradient is zero too. If the Hessian has a negative eigenvalue, values beside the
-  point, along its vector, tell, and the method goes on from the lower one.
+  point, along its vector, tell, and the method goes on from the lower one. Where a method has not left its start, this
+  is done for any number of unknowns, by products with the Hessian.
 - **Unknowns that have run away.** In a valley that leads to infinity the gradient becomes as small as one likes, and so
   does everything else; but Newton's step stays a part of x, where at a minimum it is none.
 """
@@ -22,6 +23,8 @@ FEW = 50
 """Up to so many unknowns points are examined."""
 FEW_CURVED = 10
 """Up to so many unknowns that is done with the Hessian, which costs as much as some iterations."""
+_PRODUCTS = 12
+"""So many products with the Hessian are worth it to find out whether a start is a saddle point."""
 _GROWN = 100.0
 """Unknowns that are so many times as large as any at the start have run away, or have had a long way."""
 _PART = 1e-2
@@ -67,10 +70,46 @@ def beside_saddle(f: Callable, x: np.ndarray, value: float, hessian: np.ndarray,
     if not np.all(np.isfinite(bent)):
         return None
     w, v = np.linalg.eigh(bent)
-    if not w[0] < -1e-8 * np.max(np.abs(w)):
+    return _lower_along(f, x, value, size * v[:, 0], limits) if _is_saddle(w) else None
+
+
+def beside_start(f: Callable, product: Callable, x: np.ndarray, value: float, limits: Any) -> np.ndarray | None:
+    """The same for any number of unknowns, by a few products with the Hessian (Lanczos 1950), where a method has not
+    left its start: what starts where the gradient is zero, as is natural at zero, is often at a saddle."""
+    size = np.maximum(1.0, np.abs(x))
+    free = size if limits is None else size * ((x > limits[0]) & (x < limits[1]))
+    step = np.random.default_rng(0).standard_normal(len(x)) * (free > 0)
+    if not np.any(step):
         return None
+    basis: list[np.ndarray] = []
+    products: list[np.ndarray] = []
+    while len(basis) < _PRODUCTS and np.linalg.norm(step) > 1e-10:
+        basis.append(step / np.linalg.norm(step))
+        after = free * product(x, free * basis[-1])
+        if not np.all(np.isfinite(after)):
+            return None
+        products.append(after)
+        q, a = np.array(basis), np.array(products)
+        w, v = np.linalg.eigh(q @ a.T)
+        if _is_saddle(w):
+            found = _lower_along(f, x, value, size * (v[:, 0] @ q), limits)
+            if found is not None:
+                return found
+        step = after / max(float(np.linalg.norm(after)), 1e-300)
+        for _ in range(2):  # twice is enough against rounding (Kahan and Parlett)
+            step = step - q.T @ (q @ step)
+    return None
+
+
+def _is_saddle(eigenvalues: np.ndarray) -> bool:
+    """Whether the smallest of the eigenvalues is negative, and not by rounding."""
+    return bool(eigenvalues[0] < -1e-8 * np.max(np.abs(eigenvalues)))
+
+
+def _lower_along(f: Callable, x: np.ndarray, value: float, step: np.ndarray, limits: Any) -> np.ndarray | None:
+    """A point with a lower value, along a direction of negative curvature or against it."""
     for length in (1e-1, -1e-1, 1e-2, -1e-2, 1e-3, -1e-3, 1e-4, -1e-4):
-        at = x + length * size * v[:, 0]
+        at = x + length * step
         at = at if limits is None else np.clip(at, *limits)
         if f(at) < value - 1e-12 * abs(value):
             return at

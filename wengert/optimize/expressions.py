@@ -226,14 +226,8 @@ def ordered(expressions: Sequence[Any]) -> list[Expression]:
     return list(found.values())
 
 
-def evaluate(
-    expressions: Sequence[Any],
-    values: dict[str, Any],
-    order: Sequence[Expression],
-    instead: dict[Any, Callable] | None = None,
-) -> list[Any]:
-    """The values of expressions, given those of names; `instead` has functions that are replaced."""
-    replaced = instead or {}
+def evaluate(expressions: Sequence[Any], values: dict[str, Any], order: Sequence[Expression]) -> list[Any]:
+    """The values of expressions, given those of names."""
     known: dict[int, Any] = {}
     at = lambda x: known[id(x)] if isinstance(x, Expression) else x
     for e in order:
@@ -241,7 +235,7 @@ def evaluate(
             known[id(e)] = values[e.name]
         else:
             args, kwargs = tree.map(at, (e.args, e.kwargs))
-            known[id(e)] = replaced.get(e.function, e.function)(*args, **kwargs)
+            known[id(e)] = e.function(*args, **kwargs)
     return [at(e) for e in expressions]
 
 

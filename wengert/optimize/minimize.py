@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.algorithms.status import LIMIT, STALLED, STUCK
+from wengert.algorithms.status import LIMIT, STALLED, STUCK, is_level
 from wengert.api.flat import Layout
-from wengert.errors import MismatchError, UnsupportedFunctionError
-from wengert.optimize import native, scipy_methods, sparse_newton, traced
+from wengert.api.grad import grad
+from wengert.api.hessian import hvp
+from wengert.errors import MismatchError, UnsupportedFunctionError, WengertError
+from wengert.optimize import examination, native, scipy_methods, sparse_newton, traced
 from wengert.optimize.constraints import rows_of
 from wengert.optimize.limits import limits_of
 from wengert.optimize.nlp import nlp
@@ -34,6 +36,9 @@ _STOPPED = 99
 """The callback, or who pressed Ctrl-C, wanted no more."""
 _LARGE = "interior-point"
 """The engine of `nlp`, for many unknowns with constraints, and where SLSQP has failed."""
+_NEARLY_LEVEL, _NOT_SMALL = 1e-2, 1e-3
+"""Where a change of x by its own size changes the value by a larger part, and the gradient is larger, is no minimum."""
+_NO_CURVATURE = 1e-15
 _FAR = 1e12
 """A point that is so many times further away than the start is on its way to infinity."""
 
@@ -127,8 +132,34 @@ def minimize(
                 found.nit, found.nfev = found.nit + before.nit, found.nfev + before.nfev
             if method == "auto" and not found.success and not options and found.status != _STOPPED:
                 return _by_interior_point(f, x0, *stated, args, tol, callback, progress, jit, found, unknowns)
+    if found.success and not _are_there(constraints) and not getattr(f, "is_compiled", False):
+        lower = _off_saddle(objective, found, start if limits is None else np.clip(start, *limits), limits)
+        if lower is not None:
+            found = minimize(f, unknowns.container(lower), method=chosen, bounds=bounds, args=args, jit=jit,
+                             progress=progress, callback=callback, tol=tol, options=options)  # fmt: skip
+            found.message = native.LEFT_SADDLE + found.message
+            return found
     found.message = note + found.message + _endless(found, start)
-    return _finished(found, objective, chosen)
+    return _finished(found, objective, chosen, start)
+
+
+def _off_saddle(objective: Objective, found: Solved, start: np.ndarray, limits: Any) -> np.ndarray | None:
+    """A lower point beside the start, where a method has stayed since the gradient is zero there."""
+    x = np.asarray(found.x, float)
+    if not np.array_equal(x, start):
+        return None
+    f = objective.of_one(x)
+    value, product = (lambda x: float(f(x, *objective.args))), hvp(f)
+    free = np.ones(len(x), bool) if limits is None else (x > limits[0]) & (x < limits[1])
+    try:
+        with np.errstate(all="ignore"):
+            if np.max(np.abs(grad(f)(x, *objective.args)[free]), initial=0.0) > native.TOLERANCE:
+                return None  # it has stayed since no more was asked of it
+            return examination.beside_start(
+                value, lambda x, v: np.asarray(product(x, *objective.args, v)), x, value(x), limits
+            )
+    except (WengertError, ArithmeticError, ValueError):
+        return None  # there are no second derivatives, or no values beside it
 
 
 def _chosen(
@@ -218,8 +249,8 @@ def _by_structure(n: int, bounded: bool, constrained: bool) -> tuple[str, str]:
 
 def _endless(found: Solved, start: np.ndarray) -> str:
     """What to say where a function seems to fall without end."""
-    has_left = np.max(np.abs(found.x)) > _FAR * (1 + np.max(np.abs(start)))
-    return "" if found.success or not has_left else "; the function seems to have no lower bound"
+    has_left = not found.success and np.max(np.abs(found.x)) > _FAR * (1 + np.max(np.abs(start)))
+    return "; the function seems to have no lower bound" if has_left else ""
 
 
 def _are_there(constraints: Any) -> bool:
@@ -255,11 +286,23 @@ def _is_doubtful(found: Solved, slope: Any, method: str) -> bool:
     return not found.success and scipy_methods.METHODS[method.lower()].gradient
 
 
-def _finished(found: Solved, objective: Objective, method: str) -> Solved:
+def _has_given_up(found: Solved, objective: Objective, x: np.ndarray, slope: Any, start: np.ndarray) -> bool:
+    """Whether SciPy's Newton-CG, which looks at its steps only, ended where second derivatives tell it no step."""
+    if not found.success or not np.all(np.isfinite(slope)) or np.max(np.abs(slope), initial=0.0) <= _NOT_SMALL:
+        return False
+    if np.max(np.abs(x)) > _FAR * (1 + np.max(np.abs(start))):
+        return not is_level(x, found.fun, slope, _NEARLY_LEVEL)
+    return bool(0 <= slope @ objective.hessp(x, slope) <= _NO_CURVATURE)
+
+
+def _finished(found: Solved, objective: Objective, method: str, start: np.ndarray) -> Solved:
     """The answer in the user's containers; what is not finite in it is explained."""
     x = np.asarray(found.x, float)
     slope = found.get("grad" if method.lower() == "trust-constr" else "jac")
     finite = bool(np.isfinite(found.fun) and np.all(np.isfinite(x)))
+    if method.lower() == "newton-cg" and finite and _has_given_up(found, objective, x, slope, start):
+        found.success = False
+        found.message = f"no step was found, and the gradient is not small{_endless(found, start)}"
     if method.lower() in scipy_methods.METHODS and finite and _is_doubtful(found, slope, method):
         reason = objective.fault(x)
         found.success = found.success and not reason

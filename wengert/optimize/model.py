@@ -10,14 +10,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from wengert.api.flat import followed
 from wengert.errors import MismatchError
-from wengert.optimize.engines import ipopt
 from wengert.optimize.expressions import ComputedExpression, Expression, Named, Relation, evaluate, ordered
 from wengert.optimize.model_check import ModelReport, checked
 from wengert.optimize.nl_files import write_nl
@@ -252,8 +252,7 @@ class Model:
         if engine not in ("auto", *ENGINES):
             raise ValueError(f'engine is "auto" or one of {", ".join(ENGINES)}, not {engine!r}')
         flat = FlatModel(self, start or {}, parameters or {}, jit)
-        chosen = engine if engine != "auto" else "ipopt" if ipopt.is_there() else "interior-point"
-        found = solved_program(flat.program, flat.unknowns, chosen, tol, maxiter, progress, callback, options or {})
+        found = solved_program(flat.program, flat.unknowns, engine, tol, maxiter, progress, callback, options or {})
         return flat.solution(found)
 
 
@@ -307,27 +306,11 @@ class FlatModel:
         ravel = lambda part: np.array(self.unknowns.ravel(part), float)
         lower = ravel({name: v.lower / v.scale for name, v in variables.items()})
         upper = ravel({name: v.upper / v.scale for name, v in variables.items()})
-        self._rows = ConstraintRows(list(model.constraints.values()))
+        functions = _functions_of(model)
+        self._rows = functions.rows
         self.program = FlatProgram(
-            None
-            if model.objective is None
-            else self._computed([model.objective], lambda v: model.sense * np.reshape(v[0], ())),
-            x0,
-            self._computed(self._rows.expressions, self._rows.equal) if self._rows.has_equal else None,
-            self._computed(self._rows.expressions, self._rows.unequal) if self._rows.has_unequal else None,
-            (lower, upper),
-            (self.parameters,),
-            jit,
+            functions.objective, x0, functions.equal, functions.unequal, (lower, upper), (self.parameters,), jit
         )
-
-    def _computed(self, expressions: list[Expression], then: Callable[[list[Any]], Any]) -> Callable:
-        order = ordered(expressions)
-
-        def values(z: dict[str, Any], parameters: dict[str, Any]) -> Any:
-            names = {name: z[name] * scale for name, scale in self.scales.items()}
-            return then(evaluate(expressions, {**names, **parameters}, order))
-
-        return values
 
     def places(self) -> dict[str, np.ndarray]:
         """Where each variable stands in the vector of the program; its containers have an order of their own."""
@@ -373,6 +356,54 @@ class FlatModel:
                 parts[key] = (part * scale.reshape(scale.shape + (1,) * len(shape)))[()]
             by_name[name] = Sensitivity(parts, self.model.sense * gained.reshape(shape)[()])
         return by_name[names[0]] if len(names) == 1 else by_name
+
+
+class ModelFunctions(NamedTuple):
+    """A model as functions of scaled variables and parameters, for a program."""
+
+    rows: ConstraintRows
+    objective: Callable | None
+    equal: Callable | None
+    unequal: Callable | None
+
+
+_last_functions: WeakKeyDictionary[Model, tuple[tuple, ModelFunctions]] = WeakKeyDictionary()
+"""The functions of models, and what they were made of: solved again, a model is not compiled again."""
+
+
+def _functions_of(model: Model) -> ModelFunctions:
+    made_of = (
+        id(model.objective),
+        model.sense,
+        *[(name, v.scale.tobytes(), v.scale.shape) for name, v in model.variables.items()],
+        *[(id(c.expression), c.lower.tobytes(), c.upper.tobytes()) for c in model.constraints.values()],
+    )
+    found = _last_functions.get(model)
+    if found is None or found[0] != made_of:
+        found = _last_functions[model] = made_of, _made_functions(model)
+    return found[1]
+
+
+def _made_functions(model: Model) -> ModelFunctions:
+    scales, sense = {name: v.scale.copy() for name, v in model.variables.items()}, model.sense
+    constraints = [replace(c, lower=c.lower.copy(), upper=c.upper.copy()) for c in model.constraints.values()]
+    rows = ConstraintRows(constraints)
+
+    def computed(expressions: list[Expression], then: Callable[[list[Any]], Any]) -> Callable:
+        order = ordered(expressions)
+
+        def values(z: dict[str, Any], parameters: dict[str, Any]) -> Any:
+            names = {name: z[name] * scale for name, scale in scales.items()}
+            return then(evaluate(expressions, {**names, **parameters}, order))
+
+        return values
+
+    return ModelFunctions(
+        rows,
+        None if model.objective is None else computed([model.objective], lambda v: sense * np.reshape(v[0], ())),
+        computed(rows.expressions, rows.equal) if rows.has_equal else None,
+        computed(rows.expressions, rows.unequal) if rows.has_unequal else None,
+    )
 
 
 class ConstraintRows:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit
 from wengert.errors import MismatchError, WengertError
 from wengert.optimize import examination
+from wengert.optimize.last_used import kept_with, made
 from wengert.optimize.objective import Objective, known_options
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
@@ -49,8 +49,7 @@ _ATTEMPTS = 4
 """So often a method is run at most, where it ends at points that turn out to be no minimum."""
 _AGAIN = 20
 """A function that is minimised so often has its Hessian compiled too."""
-_KEPT = "__wengert_twin_programs"
-"""The attribute of a function that keeps what was compiled for it; those called `__wengert_twin…` stay with it."""
+LEFT_SADDLE = "the gradient is zero at a point beside which values are lower, from where it was gone on; "
 
 
 class NativeMethod(NamedTuple):
@@ -137,14 +136,8 @@ class Programs:
 def programs_for(f: Callable, name: str, flat: Callable, layout: Layout, memory: int, within: bool, compile: bool
                  ) -> Programs:  # fmt: skip
     """The programs of a method for a function, which keeps them."""
-    make = lambda: Programs(METHODS[name], flat, memory, within, compile)
-    if f.__class__ is not FunctionType:
-        return make()
-    kept: dict[Any, Programs] = f.__dict__.setdefault(_KEPT, {})
-    key = name, layout.structure, tuple(layout.shapes), memory, within, compile
-    if key not in kept:
-        kept[key] = make()
-    return kept[key]
+    kept = kept_with(f, layout.structure, tuple(layout.shapes))
+    return made(kept, (name, memory, within, compile), lambda: Programs(METHODS[name], flat, memory, within, compile))
 
 
 def turning_back(x0: np.ndarray) -> Callable[[Callable], Callable]:
@@ -228,7 +221,7 @@ def run(
             break
         if attempt + 1 == _ATTEMPTS:
             return _ended(found, SADDLE)
-        note = "the gradient is zero at a point beside which values are lower, from where it was gone on; "
+        note = LEFT_SADDLE
         start = lower
     found.message = note + found.message
     return found
@@ -312,7 +305,7 @@ def uniform(state: tuple) -> tuple:
 def _first(seconds: float) -> int:
     """How many iterations to do before the loop is left for the first time: one where an evaluation is expensive, since
     an iteration may need hundreds, and what is not done when somebody interrupts is lost."""
-    return 10 if seconds < 1e-4 else 1
+    return 100 if seconds < 2e-5 else 10 if seconds < 1e-4 else 1
 
 
 def _next(chunk: int, seconds: float, target: float) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,10 +24,19 @@ if TYPE_CHECKING:
 _PLUS, _MINUS, _TIMES, _OVER, _POWER, _NEGATIVE, _SUM = 0, 1, 2, 3, 5, 16, 54
 _LEAST, _LARGEST = 11, 12
 _METHODS = {
-    "floor": 13, "ceil": 14, "absolute": 15, "tanh": 37, "tan": 38, "sqrt": 39, "sinh": 40, "sin": 41, "log10": 42,
+    "absolute": 15, "tanh": 37, "tan": 38, "sqrt": 39, "sinh": 40, "sin": 41, "log10": 42,
     "log": 43, "exp": 44, "cosh": 45, "cos": 46, "arctanh": 47, "arctan": 49, "arcsinh": 50, "arcsin": 51,
     "arccosh": 52, "arccos": 53,
 }  # fmt: skip
+
+
+def _of_numbers(operator: Callable) -> Callable:
+    """An operator between terms and numbers; arrays apply it to each of their elements."""
+
+    def apply(self: Term, other: Any) -> Any:
+        return NotImplemented if np.ndim(other) else operator(self, other)
+
+    return apply
 
 
 class Term:
@@ -38,32 +47,44 @@ class Term:
     def __init__(self, code: int, operands: tuple, value: float = 0.0):
         self.code, self.operands, self.value = code, operands, value
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return _applied(ufunc, method, args, kwargs)
+
+    @_of_numbers
     def __add__(self, other: Any) -> Any:
         return _made(_PLUS, self, other) if not _is(other, 0) else self
 
+    @_of_numbers
     def __radd__(self, other: Any) -> Any:
         return _made(_PLUS, other, self) if not _is(other, 0) else self
 
+    @_of_numbers
     def __sub__(self, other: Any) -> Any:
         return _made(_MINUS, self, other) if not _is(other, 0) else self
 
+    @_of_numbers
     def __rsub__(self, other: Any) -> Any:
         return _made(_MINUS, other, self)
 
+    @_of_numbers
     def __mul__(self, other: Any) -> Any:
         return self if _is(other, 1) else 0.0 if _is(other, 0) else _made(_TIMES, self, other)
 
     __rmul__ = __mul__
 
+    @_of_numbers
     def __truediv__(self, other: Any) -> Any:
         return self if _is(other, 1) else _made(_OVER, self, other)
 
+    @_of_numbers
     def __rtruediv__(self, other: Any) -> Any:
         return _made(_OVER, other, self)
 
+    @_of_numbers
     def __pow__(self, other: Any) -> Any:
         return self if _is(other, 1) else _made(_POWER, self, other)
 
+    @_of_numbers
     def __rpow__(self, other: Any) -> Any:
         return _made(_POWER, other, self)
 
@@ -75,6 +96,12 @@ class Term:
 
     def __abs__(self) -> Any:
         return self.absolute()  # type: ignore[attr-defined]
+
+    def __floor__(self) -> Any:
+        return _made(13, self)
+
+    def __ceil__(self) -> Any:
+        return _made(14, self)
 
     def square(self) -> Any:
         return self**2
@@ -103,6 +130,10 @@ class Term:
     def arctan2(self, other: Any) -> Any:
         return _made(48, self, other)
 
+    def clip(self, low: Any = None, high: Any = None, out: Any = None) -> Any:
+        found = self if low is None else _made(_LARGEST, self, low)
+        return found if high is None else _made(_LEAST, found, high)
+
     def __bool__(self) -> bool:
         raise _undecided()
 
@@ -113,6 +144,22 @@ class Term:
         raise _undecided()
 
     __le__ = __gt__ = __ge__ = __lt__
+
+
+class _Terms(np.ndarray):
+    """An array of terms, which knows what NumPy's ufuncs mean where NumPy would ask for values."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return _applied(ufunc, method, args, kwargs)
+
+
+def _applied(ufunc: Any, method: str, args: tuple, kwargs: dict) -> Any:
+    """A ufunc of terms, by its elements."""
+    plain = lambda x: np.asarray(x, object) if isinstance(x, (Term, _Terms)) else x
+    if kwargs.get("out") is not None:
+        kwargs = {**kwargs, "out": tuple([plain(x) for x in kwargs["out"]])}
+    found = getattr(_INSTEAD.get(ufunc.__name__, ufunc), method)(*[plain(x) for x in args], **kwargs)
+    return found.view(_Terms) if isinstance(found, np.ndarray) and found.dtype == object else found
 
 
 def _undecided() -> ConcretizationError:
@@ -141,10 +188,34 @@ def _made(code: int, *operands: Any) -> Term:
     return Term(code, tuple([x if isinstance(x, Term) else Term(_CONSTANT, (), float(x)) for x in operands]))
 
 
-_least = np.frompyfunc(lambda a, b: _made(_LEAST, a, b), 2, 1)
-_largest = np.frompyfunc(lambda a, b: _made(_LARGEST, a, b), 2, 1)
-_INSTEAD = {np.minimum: _least, np.maximum: _largest}
-"""What NumPy decides by comparing, for expressions of a model."""
+def _logaddexp(a: Any, b: Any) -> Term:
+    larger, smaller = _made(_LARGEST, a, b), _made(_LEAST, a, b)
+    return larger + (smaller - larger).exp().log1p()
+
+
+_ELEMENTS: dict[str, Callable[..., Any]] = {
+    "minimum": lambda a, b: _made(_LEAST, a, b),
+    "maximum": lambda a, b: _made(_LARGEST, a, b),
+    "clip": lambda x, low, high: _made(_LEAST, _made(_LARGEST, x, low), high),
+    "fabs": abs,
+    "hypot": lambda a, b: (a**2 + b**2) ** 0.5,
+    "logaddexp": _logaddexp,
+    "float_power": lambda a, b: a**b,
+    "deg2rad": lambda x: x * (np.pi / 180),
+    "rad2deg": lambda x: x * (180 / np.pi),
+    "expit": lambda x: 1.0 / (1.0 + (-x).exp()),
+    "xlogy": lambda x, y: x * y.log(),
+}
+_ELEMENTS |= {
+    "fmin": _ELEMENTS["minimum"],
+    "fmax": _ELEMENTS["maximum"],
+    "radians": _ELEMENTS["deg2rad"],
+    "degrees": _ELEMENTS["rad2deg"],
+}
+_INSTEAD = {
+    name: np.frompyfunc(f, f.__code__.co_argcount if hasattr(f, "__code__") else 1, 1) for name, f in _ELEMENTS.items()
+}
+"""What NumPy decides by comparing, and what it has no method of elements for."""
 
 
 class Split(NamedTuple):
@@ -206,14 +277,14 @@ def terms_of(model: Model) -> tuple[list[str], Any, list[tuple[str, Any, float, 
         for place in np.ndindex(shape):
             terms[place] = Term(_VARIABLE, (), float(len(names)))
             names.append(_element(name, place))
-        values[name] = terms[()]
+        values[name] = terms.view(_Terms) if shape else terms[()]
     parameters = {name: p.value for name, p in model.parameters.items()}
     wanted = [
         *([model.objective] if model.objective is not None else []),
         *[c.expression for c in model.constraints.values()],
     ]
     try:
-        found = evaluate(wanted, {**values, **parameters}, ordered(wanted), _INSTEAD)
+        found = evaluate(wanted, {**values, **parameters}, ordered(wanted))
     except ConcretizationError:
         raise
     except (TypeError, AttributeError) as problem:

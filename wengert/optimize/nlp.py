@@ -20,9 +20,10 @@ from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
 from wengert.solvers.parameters import Parameters
 
+_OWN = "interior-point"
 ENGINES: dict[str, Callable[..., EngineResult]] = {
     "ipopt": ipopt.solve,
-    "interior-point": interior_point.solve,
+    _OWN: interior_point.solve,
     "trust-constr": trust_constr.solve,
 }
 KINDS = ("solved", "acceptable", "infeasible", "unbounded", "not finite", "stuck", "iterations", "stopped")
@@ -72,7 +73,8 @@ def nlp(
         inequalities: likewise, what is not to be negative.
         bounds: as for `minimize`. Variables with equal bounds are held there.
         engine: "ipopt" (the extra `wengert[ipopt]`), "interior-point" (our own, the same method), "trust-constr"
-            (SciPy's), or "auto": Ipopt if it is installed, else our own.
+            (SciPy's), or "auto": our own for up to a hundred variables and constraints, and Ipopt, if it is installed,
+            for more and for what ours cannot solve.
         tol: how far the conditions of optimality may be from holding, for scaled functions.
         maxiter: the largest number of iterations.
         jit, args, progress, callback: as for `minimize`.
@@ -109,8 +111,7 @@ def nlp(
     if limits is None:
         limits = np.full(unknowns.size, -np.inf), np.full(unknowns.size, np.inf)
     program = FlatProgram(f, x0, equalities, inequalities, limits, args, jit)
-    chosen = engine if engine != "auto" else "ipopt" if ipopt.is_there() else "interior-point"
-    return solved_program(program, unknowns, chosen, tol, maxiter, progress, callback, options or {})
+    return solved_program(program, unknowns, engine, tol, maxiter, progress, callback, options or {})
 
 
 def solved_program(
@@ -123,7 +124,19 @@ def solved_program(
     callback: Callable[..., Any] | None,
     options: dict[str, Any],
 ) -> Solved:
-    """What an engine makes of a program, checked and in the user's containers."""
+    """What an engine makes of a program, checked and in the user's containers.
+
+    "auto" is Ipopt for sparse programs, if it is there. Small ones cost little more than the calls, of which our own
+    engine needs fewer; what it cannot solve Ipopt tries.
+    """
+    if engine == "auto":
+        if ipopt.is_there() and (program.is_sparse or options):  # which are Ipopt's: ours has none
+            return solved_program(program, unknowns, "ipopt", tol, maxiter, progress, callback, options)
+        own = solved_program(program, unknowns, _OWN, tol, maxiter, progress, callback, options)
+        if own.success or own.status >= KINDS.index("iterations") or not ipopt.is_there():
+            return own
+        again = solved_program(program, unknowns, "ipopt", tol, maxiter, progress, callback, {})
+        return again if again.success else own
     last = [program.x0]
     with ProgressBar(engine, maxiter, progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)

@@ -23,6 +23,7 @@ from wengert.api.jit import jit as compiled
 from wengert.api.sparsity import sparsity
 from wengert.errors import MismatchError, NonFiniteError, NonScalarOutputError, WengertError
 from wengert.explain.nans import debug_nans
+from wengert.optimize.last_used import kept_with, made
 
 _MANY = 100
 """From so many unknowns on it is asked whether second derivatives are sparse."""
@@ -35,10 +36,10 @@ class Unknowns(Layout):
 
     def __init__(self, x0: Any):
         leaves, _ = tree.flatten(x0)
-        for leaf, path in zip(leaves, tree.paths(x0), strict=True):
+        for k, leaf in enumerate(leaves):
             kind = _dtype(leaf).kind
             if kind not in "fiub":
-                what = "complex" if kind == "c" else "not numbers"
+                path, what = tree.paths(x0)[k], "complex" if kind == "c" else "not numbers"
                 raise MismatchError(
                     f"the unknowns x0{path} are {what}",
                     remedy="solve for real and imaginary parts, for instance {'re': …, 'im': …}"
@@ -147,32 +148,33 @@ class Objective:
         self.args = args
         self.evaluations = 0
         self.best: tuple[float, np.ndarray] | None = None
-        self._jit = jit
+        self.is_compiled = jit
+        self._kept = kept_with(f, unknowns.structure, tuple(unknowns.shapes), jit)
         self._at: tuple[np.ndarray, float, np.ndarray] | None = None
 
     def wrap(self, g: Callable) -> Callable:
         """A function, compiled if that is wished and possible."""
-        return compiled(g, fallback=True) if self._jit else g
+        return compiled(g, fallback=True) if self.is_compiled else g
 
     # ------------------------------------------------------------------------------------------------ what methods ask
 
     @cached_property
     def _value(self) -> Callable:
-        return self.wrap(self.flat)
+        return made(self._kept, "value", lambda: self.wrap(self.flat))
 
     @cached_property
     def _both(self) -> Callable:
-        return self.wrap(value_and_grad(self.flat))
+        return made(self._kept, "value and gradient", lambda: self.wrap(value_and_grad(self.flat)))
 
     @cached_property
     def _second(self) -> Callable:
         if self.pattern is None:
-            return self.wrap(hessian(self.flat))
-        return self.wrap(hessian(self.flat, sparse=self.pattern))
+            return made(self._kept, "Hessian", lambda: self.wrap(hessian(self.flat)))
+        return self.wrap(hessian(self.flat, sparse=self.pattern))  # which other arguments may change
 
     @cached_property
     def _product(self) -> Callable:
-        return self.wrap(hvp(self.flat))
+        return made(self._kept, "product", lambda: self.wrap(hvp(self.flat)))
 
     @cached_property
     def pattern(self) -> Any:
@@ -215,7 +217,7 @@ class Objective:
 
     def _known(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         x = np.asarray(x, float)
-        if self._at is None or not np.array_equal(self._at[0], x):
+        if self._at is None or not (self._at[0] == x).all():
             value, gradient = self._both(x, *self.args)
             self._at = x.copy(), float(value), np.asarray(gradient)
             self._seen(x, float(value))
@@ -258,14 +260,18 @@ class ConstraintFunction:
         unknowns = objective.unknowns
         inner = of_vector(f, unknowns)
         self.args = args
-        self.flat = lambda x, *args: np.reshape(inner(x, *args), (-1,))
-        self._value = objective.wrap(self.flat)
-        weighed = lambda x, v, *args: v @ self.flat(x, *args)
+        self.flat = flat = lambda x, *args: np.reshape(inner(x, *args), (-1,))
+        self._weighed = weighed = lambda x, v, *args: v @ flat(x, *args)
+        self._kept = kept_with(f, unknowns.structure, tuple(unknowns.shapes), objective.is_compiled, "constraint")
+        self._value = made(self._kept, "value", lambda: objective.wrap(flat))
+        self._large, self._objective = unknowns.size >= _MANY, objective
         zeros = np.zeros(unknowns.size)
-        large = unknowns.size >= _MANY
-        pattern = _if_sparse(lambda: sparsity(self.flat)(zeros, *args)) if large else None
-        self._jacobian = objective.wrap(jacobian(self.flat) if pattern is None else jacobian(self.flat, sparse=pattern))
-        self._weighed, self._large, self._objective = weighed, large, objective
+        pattern = _if_sparse(lambda: sparsity(flat)(zeros, *args)) if self._large else None
+        if pattern is None:
+            self._jacobian = made(self._kept, "Jacobian", lambda: objective.wrap(jacobian(flat)))
+        else:
+            self._jacobian = objective.wrap(jacobian(flat, sparse=pattern))
+        self._dense_hessian = lambda: objective.wrap(hessian(weighed))
 
     @cached_property
     def _hessian(self) -> Callable:
@@ -275,7 +281,7 @@ class ConstraintFunction:
             pattern = _if_sparse(lambda: sparsity(self._weighed, order=2)(np.zeros(n), np.ones(m), *self.args))
             if pattern is not None:
                 return self._objective.wrap(hessian(self._weighed, sparse=pattern))
-        return self._objective.wrap(hessian(self._weighed))
+        return made(self._kept, "Hessian", self._dense_hessian)
 
     def fun(self, x: np.ndarray, *_: Any) -> np.ndarray:
         """The values of the constraint."""

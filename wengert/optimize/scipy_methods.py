@@ -108,7 +108,7 @@ def _further(found: Any, objective: Objective, rows: RowsBetweenLimits, solve: C
     """The answer of a method with constraints, looked at more closely: it goes on where there is a lower point."""
     for again in range(_RESTARTS + 1):
         x = np.asarray(found.x, float)
-        lower = lower_point(objective.value, objective.jac(x), x, float(found.fun), rows)
+        lower = lower_point(objective.value, objective.jac, x, float(found.fun), rows)
         if lower is None:
             return found
         if again == _RESTARTS:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.ir.analysis.keys import BlockNumbers, node_key, operand_key
-from wengert.ir.loops import loop_parts
+from wengert.ir.loops import LOOPS, loop_parts
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.passes.rewrite import Environment, all_replaced, has_effects, rebuilt, replaced, same, substituted
 
@@ -50,7 +50,7 @@ class _Cse:
     def inside(self, node: Node, makers: dict[Var, Node], env: Environment) -> Node:
         """A node with its blocks done. `env` learns which of its results are the same as others."""
         name = node.op.name
-        if name in ("loop", "while"):
+        if name in LOOPS:
             parts = loop_parts(node)
             first, carried = parts.first, parts.carried
             alike = self.alike(parts.starts, node, bool(first))

@@ -232,15 +232,7 @@ class _Parts:
         shape, dtype = (stop - start, *x.type.shape[1:]), x.type.dtype
         is_whole = (start, stop) == (0, x.type.shape[0])
         if isinstance(x, Const):
-            value = x.value[start:stop]
-            if (
-                x.type.ndim == 1
-                and len(value) > 1
-                and dtype.kind != "b"
-                and value.tobytes() == value[:1].tobytes() * len(value)
-            ):
-                return self.new(TABLE["broadcast_to"], [const(value[0])], {"shape": shape}, shape, dtype, None)
-            return x if is_whole else const(value)
+            return self._of_constant(x, start, stop)
         node = self.makers.get(x)
         if node is None or not self.seams.is_computed(node):
             return x if is_whole else self._slice(x, start, stop, shape)
@@ -256,21 +248,9 @@ class _Parts:
             inner = self.of(node.args[0], start, stop)
             return self.new(node.op, [inner], {"shape": shape}, shape, dtype, source)
         if name == "concatenate":
-            first = 0
-            for a in node.args:
-                if start < first + _rows(a):
-                    return self.of(a, start - first, stop - first)
-                first += _rows(a)
-            raise AssertionError("rows beyond the last")
+            return self._of_joined(node, start, stop)
         if name in _WRITING:
-            base, value = node.args
-            first, last = _start_of_part(node)  # type: ignore[misc]
-            if not first <= start < last:
-                return self.of(base, start, stop)
-            part = self.of(value, start - first, stop - first)
-            if name == "store":
-                return part
-            return self.new(TABLE["add"], [self.of(base, start, stop), part], {}, shape, dtype, source)
+            return self._of_written(node, start, stop, shape)
         length = x.type.shape[0]
         if name == "where" and node.args[0].type.shape == x.type.shape:
             chosen = _chosen(node, self.of(node.args[0], start, stop))
@@ -280,6 +260,32 @@ class _Parts:
                 return self.new(TABLE["broadcast_to"], [chosen], {"shape": shape}, shape, dtype, source)
         args = [self.of(a, start, stop) if a.type.ndim and a.type.shape[0] == length else a for a in node.args]
         return self.new(node.op, args, node.params, shape, dtype, source)
+
+    def _of_constant(self, x: Const, start: int, stop: int) -> Operand:
+        value, dtype = x.value[start:stop], x.type.dtype
+        is_sequence = x.type.ndim == 1 and len(value) > 1 and dtype.kind != "b"
+        if is_sequence and value.tobytes() == value[:1].tobytes() * len(value):
+            shape = (stop - start,)
+            return self.new(TABLE["broadcast_to"], [const(value[0])], {"shape": shape}, shape, dtype, None)
+        return x if (start, stop) == (0, x.type.shape[0]) else const(value)
+
+    def _of_joined(self, node: Node, start: int, stop: int) -> Operand:
+        first = 0
+        for a in node.args:
+            if start < first + _rows(a):
+                return self.of(a, start - first, stop - first)
+            first += _rows(a)
+        raise AssertionError("rows beyond the last")
+
+    def _of_written(self, node: Node, start: int, stop: int, shape: tuple) -> Operand:
+        base, value = node.args
+        first, last = _start_of_part(node)  # type: ignore[misc]
+        if not first <= start < last:
+            return self.of(base, start, stop)
+        part = self.of(value, start - first, stop - first)
+        if node.op.name == "store":
+            return part
+        return self.new(TABLE["add"], [self.of(base, start, stop), part], {}, shape, base.type.dtype, node.source)
 
     def _slice(self, x: Operand, start: int, stop: int, shape: tuple) -> Operand:
         return self.new(TABLE["index"], [x], {"pattern": (slice(start, stop),)}, shape, x.type.dtype, None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wengert.ir.loops import loop_parts
+from wengert.ir.loops import LOOPS, loop_parts
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.passes.rewrite import has_effects, rebuilt
 
@@ -48,7 +48,7 @@ class _Sweep:
     def shrunk(self, node: Node, live: set[Operand]) -> Node:
         """A node with blocks without what nobody needs of it."""
         name = node.op.name
-        if name in ("loop", "while"):
+        if name in LOOPS:
             return self.loop(node, live)
         if name in ("cond", "call"):
             return self.once(node, live)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wengert.ir.analysis.raising import may_raise
-from wengert.ir.loops import loop_parts
+from wengert.ir.loops import LOOPS, loop_parts
 from wengert.ir.node import Block, Const, Node, Operand, Var
 from wengert.passes.rewrite import Environment, fits, has_effects, rebuilt, renamed, replaced, substituted, with_blocks
 
@@ -25,7 +25,7 @@ def hoist(block: Block) -> Block:
     nodes: list[Node] = []
     for node in block.nodes:
         node = with_blocks(substituted(node, env), hoist)
-        if node.op.name in ("loop", "while"):
+        if node.op.name in LOOPS:
             node = _without_constants(node, env)
             before, node = _lifted(node)
             nodes.extend(before)

@@ -13,6 +13,7 @@ nothing to do. Its file opens with a program before and after.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -167,9 +168,11 @@ ROUNDS = 16
 """So often at most. Each round takes calls and branches one level further apart; few programs need more than a few."""
 
 
-def optimise(program: Program, check: bool = False, strips: bool = True) -> Program:
-    """A program with the same results that does less. `check=True` makes sure, after each pass, that it is valid.
-    Without `strips` no work is done for a few rows at a time: where there is no cache to speak of."""
+def optimise(program: Program, strips: bool = True) -> Program:
+    """A program with the same results that does less. Without `strips` no work is done for a few rows at a time: where
+    there is no cache to speak of. With `WENGERT_CHECK=1` in the environment, which tests set, it is made sure, before
+    the first pass and after each, that the program is valid."""
+    check = os.environ.get("WENGERT_CHECK", "") not in ("", "0")
     if check:
         check_program(program)
     block = keep_raising(program.block)
@@ -185,7 +188,7 @@ def optimise(program: Program, check: bool = False, strips: bool = True) -> Prog
                 done[one.run] = block
             block = changed
             if check:
-                check_program(Program(program.name, block))
+                check_program(Program(program.name, block), weak=False)
         if block is before:
             break
     for one in ONCE if strips else ONCE[:-1]:
@@ -193,5 +196,5 @@ def optimise(program: Program, check: bool = False, strips: bool = True) -> Prog
         if changed is not block:
             block = dce(cse(changed))
             if check:
-                check_program(Program(program.name, block))
+                check_program(Program(program.name, block), weak=False)
     return program if block is program.block else Program(program.name, block)

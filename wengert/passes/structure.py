@@ -108,7 +108,31 @@ def _index(node: Node, scope: Scope) -> Rewritten:
         return (x,)
     if region.exists and (maker := scope.maker(x, "broadcast_to")) is not None and not maker.args[0].type.shape:
         return _broadcast(maker.args[0], node)
+    part = _part_of_joined(node, scope)
+    if part is not None:
+        return part
     return None if region.has_mask else _written(node, region, tuple(arrays), scope)
+
+
+def _part_of_joined(node: Node, scope: Scope) -> Rewritten:
+    """Rows of arrays that were put one after the other, all of them from one of these arrays."""
+    type, pattern = node.args[0].type, node.params["pattern"]
+    maker = scope.maker(node.args[0], "concatenate")
+    if maker is None or len(node.args) > 1 or node.sizes or maker.sizes or not type.is_static:
+        return None
+    if any(item.__class__ is not slice for item in pattern):
+        return None
+    axis = maker.params["axis"] % type.ndim
+    if axis >= len(pattern):
+        return None
+    first, last, step = pattern[axis].indices(type.shape[axis])
+    for part in maker.args:
+        length = part.type.shape[axis]
+        if step == 1 and 0 <= first < last <= length and part.type.dtype == type.dtype:
+            rows = slice(first, last, None)
+            return changed(node, args=(part,), params={"pattern": (*pattern[:axis], rows, *pattern[axis + 1 :])})
+        first, last = first - length, last - length
+    return None
 
 
 def _is_all_of_it(node: Node, scope: Scope) -> bool:

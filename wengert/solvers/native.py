@@ -192,7 +192,10 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
                 )
             return found
 
-        x, size, _ = run(function, stop_gradient(flat.vector(x0)))
+        start = stop_gradient(flat.vector(x0))
+        if not shape_of(start)[0]:
+            return flat.container(start)
+        x, size, _ = run(function, start)
         instrument(roots.demand_converged)(size, tol, name, _REMEDY)
         return flat.container(x)
 

@@ -11,15 +11,15 @@ the times.
 from __future__ import annotations
 
 import copy
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 import scipy.sparse
 
 from wengert import tree
-from wengert.algorithms import ode
+from wengert.algorithms import ode, tableaus
 from wengert.api.custom import custom_jvp, custom_vjp
 from wengert.api.jacobian import jacfwd
 from wengert.api.products import vjp
@@ -34,7 +34,7 @@ from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
 from wengert.running import running
 from wengert.solvers.ode_switches import guarded, pieces
-from wengert.solvers.parameters import Packing, Parameters, vector
+from wengert.solvers.parameters import Packing, Parameters, demand_tolerances, vector
 from wengert.solvers.stiff import dense_mass, radau, rosenbrock
 from wengert.types import shape_of
 
@@ -56,9 +56,10 @@ def trajectory(
     derivative: str = "discrete",
     maxsteps: int = 100_000,
     shared: bool = False,
+    longest: float = np.inf,
 ) -> Any:
     """The states at the times `t`; arguments as for `odeint`. With `shared`, the examples of a batch are integrated
-    together, by the same steps."""
+    together, by the same steps. No step is longer than the `longest`."""
     original = f
     f = instrument(f)
     times = vector(t)
@@ -70,12 +71,15 @@ def trajectory(
     traced_times = isinstance(settled(times), Traced)
     integrator = Integrator(packing, parameters, method, rtol, atol, maxsteps, traced_times)
     integrator.original = original, params
+    integrator.longest = longest
     masses = [] if mass is None or scipy.sparse.issparse(mass) else [array(mass)]
     if scipy.sparse.issparse(mass):
         integrator.sparse_mass = mass
     if shared:
         integrator.worst = _of_all_examples
-    if shape_of(times)[0] == 1:
+    if shape_of(start)[0] == 0:
+        out = np.zeros((shape_of(times)[0], 0))
+    elif shape_of(times)[0] == 1:
         out = reshape(start, shape=(1, *shape_of(start)))
     elif derivative == "adjoint":
         watched = guarded(integrator, start, times, parameters.values, None)
@@ -121,6 +125,7 @@ class Integrator:
         maxsteps: int,
         hit: bool,
     ):
+        demand_tolerances("wg.odeint", rtol=rtol, atol=atol)
         self.packing = packing
         self.parameters = parameters
         self.method = method
@@ -128,6 +133,7 @@ class Integrator:
         self.maxsteps = maxsteps
         self.hit = hit
         self.worst: Callable = stop_gradient
+        self.longest = np.inf
         self.sparse_mass: Any = None
         self.original: tuple = ()
 
@@ -209,16 +215,16 @@ class Integrator:
         attempt, interpolate, stages, order = self.steps(y, times, values, mass)
         return instrument(ode.integrate)(
             f, y, plain, gap, velocity, stop_gradient, self.worst, attempt, interpolate, stages, order, self.rtol,
-            self.atol, self.hit, self.maxsteps,
+            self.atol, self.hit, self.maxsteps, self.longest,
         )  # fmt: skip
 
     def steps(self, y: Any, times: Any, values: Sequence[Any], mass: Any) -> tuple:
         """A step of the method, its interpolant, the number of stages and the order of the estimated error."""
         if self.method in IMPLICIT:
             return IMPLICIT[self.method](self, y, times, values, mass)
-        # SciPy's classes hold the coefficients of the methods.
-        of = getattr(scipy.integrate, self.method)
-        if self.method == "DOP853":
+        of: Any = getattr(tableaus, self.method, None)
+        if of is None:
+            of = importlib.import_module("scipy.integrate").DOP853
             estimate = instrument(ode.estimated_by_two)(of.E3, of.E5)
             interpolate = instrument(ode.interpolated_by_more_stages)(of.A_EXTRA, of.C_EXTRA, of.D)
         else:
@@ -291,7 +297,7 @@ def _by_adjoint(integrator: Integrator) -> Callable:
             span = stacked([times[i], times[i - 1]], 0)
             back = trajectory(
                 augmented, state, span, values, method=integrator.method, rtol=integrator.rtol, atol=integrator.atol,
-                maxsteps=integrator.maxsteps, shared=True,
+                maxsteps=integrator.maxsteps, shared=True, longest=integrator.longest,
             )[-1]  # fmt: skip
             a, gathered = part(back, 0, slice(n, 2 * n)), part(back, 0, slice(2 * n, None))
         times_bar[0] = -matmul(integrator.slope(times[0], out[0], values), a)

@@ -216,6 +216,7 @@ def _steps(integrator: Any, y: Any, times: Any, values: Sequence[Any], mass: Any
     slope = f(t, y, 1)
     h = direction * float(instrument(ode.first_step)(f, t, y, slope, direction, order, rtol, atol))
     for _ in range(integrator.maxsteps or _STEPS):
+        h = direction * min(abs(h), integrator.longest)
         last = abs(end - t) <= abs(h)
         h = end - t if last else h
         new, stages, new_slope, error = attempt(f, t, h, y, slope, 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from wengert.api.operators import operation
 from wengert.errors import MismatchError
 from wengert.solvers.ode import DERIVATIVES, IMPLICIT, METHODS, trajectory
-from wengert.solvers.ode_events import trajectory_with_events
 from wengert.types import ndim_of
 
 
@@ -44,7 +44,8 @@ def odeint(
             derivative="adjoint".
         derivative: "discrete" differentiates the steps that were taken, and is exact for them; "adjoint" integrates the
             adjoint equation backwards, with memory that does not grow with the number of steps; "forward" carries
-            sensitivities along, for few parameters.
+            sensitivities along, for few parameters. Steps are chosen for the solution: where it rests they are long,
+            and only the gradients of "adjoint", whose steps are its own, keep to the tolerance.
         maxsteps, maxevents: the largest number of steps, and of zeros of each event; a `ConvergenceError` after that.
 
     Returns the states with an axis for the times in front; the first is y0. Differentiable with respect to `y0`, `t`,
@@ -75,7 +76,9 @@ def odeint(
                 remedy="write np.array([y]) for a number, and join containers into one array",
             )
         watched = [events] if callable(events) else list(events)
-        return trajectory_with_events(
+        # (loaded only now, since its result is of one of SciPy's classes, and importing that takes long)
+        events_of = importlib.import_module("wengert.solvers.ode_events").trajectory_with_events
+        return events_of(
             f, y0, t, *params, events=watched, method=method, rtol=rtol, atol=atol, mass=mass, maxsteps=maxsteps,
             maxevents=maxevents,
         )  # fmt: skip

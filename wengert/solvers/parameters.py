@@ -10,13 +10,13 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.custom import settled_leaves
-from wengert.box.functions.lifted import Lifted, whole
+from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import array, cast, flat, join, part
 from wengert.box.writing import settled
 from wengert.errors import MismatchError, UnsupportedFunctionError
-from wengert.ops import shape
+from wengert.ops.op import Traced
 from wengert.ops.shape import reshape
-from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
+from wengert.types import Aval, aval_of, dtype_of, shape_of
 
 
 class Parameters:
@@ -25,27 +25,14 @@ class Parameters:
 
     def __init__(self, arguments: Any):
         self._lifted = Lifted(arguments)
-        self._numbers = [k for k, v in enumerate(self._lifted.values) if dtype_of(v).kind in "biufc"]
-        self.values: list[Any] = []
-        for k in self._numbers:
-            value = self._lifted.values[k]
-            parts = [shape.real(value), shape.imag(value)] if self._is_complex(k) else [value]
-            self.values += [cast(part, np.float64) for part in parts]
+        self.values = self._lifted.real_numbers()
         self.any = bool(self._lifted.values)
         if self.any:
             self._lifted.called_later()
 
-    def _is_complex(self, k: int) -> bool:
-        return dtype_of(self._lifted.values[k]).kind == "c"
-
     def put(self, values: Sequence[Any]) -> Any:
         """The arguments with these values in place of the traced ones."""
-        filled, given = list(self._lifted.values), iter(values)
-        for k in self._numbers:
-            filled[k] = next(given) + 1j * next(given) if self._is_complex(k) else next(given)
-            if not is_inexact(dtype_of(self._lifted.values[k])):
-                filled[k] = whole(filled[k], dtype_of(self._lifted.values[k]))
-        return self._lifted.with_values(filled)
+        return self._lifted.with_real_numbers(values)
 
 
 def real(x: Any) -> Any:
@@ -69,6 +56,14 @@ def vector(x: Any) -> Any:
     """The same as a vector."""
     x = real(x)
     return flat(x) if shape_of(x) else reshape(x, shape=(1,))
+
+
+def demand_tolerances(name: str, **tolerances: Any) -> None:
+    """Refuse tolerances that no error meets, or all: steps of any length would do then, and the answer be anything."""
+    for which, x in tolerances.items():
+        x = settled(x)
+        if not isinstance(x, Traced) and not np.all(np.asarray(x, float) >= 0):
+            raise ValueError(f"{name}: {which}={x!r} is no tolerance: give a number that is not negative")
 
 
 class Packing:

@@ -7,12 +7,14 @@ SciPy's is one of several steps) and the same tolerances, at the same times. The
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.box.functions.operands import answer, array, join, part, stacked
+from wengert.box.writing import plain
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops.elementwise import stop_gradient
@@ -33,23 +35,47 @@ _MOST = 5000
 _FEW = 100
 """Up to so many unknowns an implicit method may solve for all its stages at once."""
 
+_APART, _TOLERANCES = 0.1, 1e3
+"""Two solutions are different ones if they are so far apart, as a part of their size, and by so many tolerances."""
 
-def _solution(f: Callable, y0: Any, times: Any, args: Sequence[Any], method: str, rtol: Any, atol: Any) -> Any:
-    """The solution by our own integrator, of the kind that SciPy's method is."""
+
+def _solution(f: Callable, y0: Any, times: Any, args: Sequence[Any], method: str, **steps: Any) -> Any:
+    """The solution by our own integrator, of the kind that SciPy's method is; `steps` says how long steps are."""
     if method in METHODS:
-        return trajectory(f, y0, times, *args, method=method, rtol=rtol, atol=atol)
+        return trajectory(f, y0, times, *args, method=method, **steps)
     stiff = "Radau" if shape_of(y0)[0] <= _FEW else "Rodas5P"
     if method == "BDF":
-        return trajectory(f, y0, times, *args, method=stiff, rtol=rtol, atol=atol)
+        return trajectory(f, y0, times, *args, method=stiff, **steps)
     try:
-        return trajectory(f, y0, times, *args, method="DOP853", rtol=rtol, atol=atol, maxsteps=_MOST)
+        return trajectory(f, y0, times, *args, method="DOP853", maxsteps=_MOST, **steps)
     except ConvergenceError:
-        return trajectory(f, y0, times, *args, method=stiff, rtol=rtol, atol=atol)
+        return trajectory(f, y0, times, *args, method=stiff, **steps)
+
+
+def _steps(rtol: Any, atol: Any, longest: Any) -> dict[str, Any]:
+    """How SciPy's steps are chosen, for `_solution`; derivatives of the longest step are none."""
+    return {"rtol": rtol, "atol": atol, "longest": float(plain(longest))}
 
 
 def _with_values(values: Any, traced: Any) -> Any:
     """These values, with the derivatives of others that are nearly the same."""
     return traced + (values - stop_gradient(traced))
+
+
+def _of_the_same(values: Any, states: Any, name: str, rtol: Any, atol: Any) -> Any:
+    """These values of states, with the derivatives of ours, and a warning if those are of another solution."""
+    theirs, ours = np.asarray(plain(values)), np.asarray(plain(states))
+    size = np.max(np.abs(theirs), axis=0)
+    allowed = _APART * size + _TOLERANCES * (np.max(np.abs(plain(rtol))) * size + np.abs(plain(atol)))
+    if not np.all(np.abs(theirs - ours) <= allowed):
+        warnings.warn(
+            f"{name}: the derivative is that of a solution which differs by {np.max(np.abs(theirs - ours)):.2g} from "
+            "SciPy's, so that it may be wrong: the steps of one may have missed something, such as a short pulse, or "
+            "the solution is chaotic; give smaller tolerances, or a max_step that is shorter than what happens quickly",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return _with_values(values, states)
 
 
 class _Dense:
@@ -88,16 +114,17 @@ def _solve_ivp(module: Any) -> None:
             told.note(found)
             return np.transpose(found.y)
 
-        plain = answer(run, *values)
+        values_of_scipy = answer(run, *values)
         at_known_times = given["t_eval"] is not None and not given["events"] and not given["dense_output"]
         found = told.runs[-1] if at_known_times else told.the_one("the times")
         begin, end = given["t_span"]
         y0 = vector(array(given["y0"]))
         arguments = given.arguments
+        steps = _steps(rtol, atol, arguments.get("max_step", np.inf))
 
         def at(times: Any) -> Any:
             """States at times of which the first is the beginning."""
-            return _solution(arguments["fun"], y0, times, arguments["args"], method, rtol, atol)
+            return _solution(arguments["fun"], y0, times, arguments["args"], method, **steps)
 
         def after(times: Any) -> Any:
             """States at times after the beginning."""
@@ -108,7 +135,7 @@ def _solve_ivp(module: Any) -> None:
         t_events: Any = None
         y_events: Any = None
         if events:
-            times = [[_time_of(given, k, t, method, rtol, atol) for t in ts] for k, ts in enumerate(found.t_events)]
+            times = [[_time_of(given, k, t, method, steps) for t in ts] for k, ts in enumerate(found.t_events)]
             t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
             # The event that ended it is the one whose time is the last: others may come after it in the list.
             ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
@@ -124,13 +151,14 @@ def _solve_ivp(module: Any) -> None:
             if isinstance(begin, Traced) or isinstance(last, Traced):
                 middle = [vector(begin), found.t[1:-1], vector(last)]
                 wanted = join(middle, 0)
-        states = _with_values(plain, at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
+        states = at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted)
+        states = _of_the_same(values_of_scipy, states, "scipy.integrate.solve_ivp", rtol, atol)
         dense = None if found.sol is None else _Dense(after, found.sol)
         more = {"t": wanted, "y": transpose(states, axes=(1, 0)), "sol": dense}
         return told.result({**more, "t_events": t_events, "y_events": y_events}, type(found))
 
 
-def _time_of(given: Given, k: int, time: float, method: str, rtol: Any, atol: Any) -> Any:
+def _time_of(given: Given, k: int, time: float, method: str, steps: dict[str, Any]) -> Any:
     """The time of an event, which satisfies the event's equation."""
 
     def satisfied(t: Any, values: Any) -> Any:
@@ -138,7 +166,7 @@ def _time_of(given: Given, k: int, time: float, method: str, rtol: Any, atol: An
         events = arguments["events"]
         event = events if callable(events) else events[k]
         times = join([vector(arguments["t_span"][0]), vector(t)], 0)
-        y = _solution(arguments["fun"], vector(array(arguments["y0"])), times, arguments["args"], method, rtol, atol)
+        y = _solution(arguments["fun"], vector(array(arguments["y0"])), times, arguments["args"], method, **steps)
         return event(t, part(y, 0, 1), *arguments["args"])
 
     return Implicit(lambda values: time, Equation(satisfied), 1e-2)(list(given.parameters.values))
@@ -155,12 +183,14 @@ def _odeint(module: Any) -> None:
         first = given["tfirst"]
         f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
         y0 = vector(array(given["y0"]))
+        longest = given.arguments.get("hmax")
+        longest = np.inf if longest is None or not plain(longest) else float(plain(longest))
         if running.state.capture is not None:
             if given["full_output"]:
                 raise UnsupportedFunctionError(
                     "scipy.integrate.odeint with full_output=True in a compiled function", remedy="leave it out"
                 )
-            return states_at(f, y0, given["t"], arguments["args"], rtol, atol)
+            return states_at(f, y0, given["t"], arguments["args"], rtol, atol, longest)
         told = Told("scipy.integrate.odeint", given.parameters.values)
 
         def find(*values: Any) -> Any:
@@ -170,8 +200,9 @@ def _odeint(module: Any) -> None:
             told.note(info)
             return found
 
-        plain = answer(find, *given.parameters.values)
-        states = _with_values(plain, _solution(f, y0, given["t"], arguments["args"], "LSODA", rtol, atol))
+        values = answer(find, *given.parameters.values)
+        states = _solution(f, y0, given["t"], arguments["args"], "LSODA", **_steps(rtol, atol, longest))
+        states = _of_the_same(values, states, "scipy.integrate.odeint", rtol, atol)
         return (states, {key: told.field(key) for key in told.runs[-1]}) if given["full_output"] else states
 
 

@@ -62,8 +62,8 @@ def solved(given: Given, original: Callable, method: str, rtol: Any, atol: Any) 
         else:
             times, y = _called_back(given, original, method, rtol, atol)
         return _found(result, times, y)
-    if not isinstance(longest, Traced) and longest < np.inf:
-        raise _refused("with max_step", "give more times in t_eval, at which steps end, or call it outside of jit")
+    if isinstance(longest, Traced):
+        raise _refused("with a computed max_step", "give it as a number, or call it outside of jit")
     times = vector(arguments["t_eval"])
     if not any(isinstance(t, Traced) for t in (times, begin, end)):
         _demand_times(np.asarray(times), float(begin), float(end))
@@ -71,7 +71,14 @@ def solved(given: Given, original: Callable, method: str, rtol: Any, atol: Any) 
     is_first = not isinstance(times, Traced) and not isinstance(begin, Traced) and np.size(times) and times[0] == begin
     every = times if is_first else join([vector(begin), times], 0)
     states = trajectory(
-        arguments["fun"], y0, every, *arguments["args"], method=_method(method, shape_of(y0)[0]), rtol=rtol, atol=atol
+        arguments["fun"],
+        y0,
+        every,
+        *arguments["args"],
+        method=_method(method, shape_of(y0)[0]),
+        rtol=rtol,
+        atol=atol,
+        longest=float(longest),
     )
     y = transpose(states if is_first else part(states, 0, slice(1, None)), axes=(1, 0))
     return _found(result, times, y)
@@ -123,9 +130,11 @@ def _called_back(given: Given, original: Callable, method: str, rtol: Any, atol:
     times = part(found, 1, 0)
     if isinstance(begin, Traced) or isinstance(end, Traced):  # these have derivatives
         times = join([vector(begin), part(times, 0, slice(1, -1)), vector(end)], 0)
+    longest = arguments.get("max_step", np.inf)
     near = trajectory(
-        arguments["fun"], y0, times, *arguments["args"], method=_method(method, size), rtol=rtol, atol=atol
-    )
+        arguments["fun"], y0, times, *arguments["args"], method=_method(method, size), rtol=rtol, atol=atol,
+        longest=np.inf if isinstance(longest, Traced) else float(longest),
+    )  # fmt: skip
     states = near + (part(found, 1, slice(1, None)) - stop_gradient(near))
     return times, transpose(states, axes=(1, 0))
 
@@ -139,6 +148,7 @@ def _demand_times(times: np.ndarray, begin: float, end: float) -> None:
         raise ValueError("Values in `t_eval` are not properly sorted.")
 
 
-def states_at(f: Callable, y0: Any, times: Any, args: tuple, rtol: Any, atol: Any) -> Any:
+def states_at(f: Callable, y0: Any, times: Any, args: tuple, rtol: Any, atol: Any, longest: float) -> Any:
     """What `odeint` returns."""
-    return trajectory(f, y0, times, *args, method=_method("LSODA", shape_of(y0)[0]), rtol=rtol, atol=atol)
+    method = _method("LSODA", shape_of(y0)[0])
+    return trajectory(f, y0, times, *args, method=method, rtol=rtol, atol=atol, longest=longest)

@@ -24,6 +24,7 @@ from wengert.ops.elementwise import stop_gradient
 from wengert.ops.index import index
 from wengert.ops.op import Traced
 from wengert.ops.shape import concatenate, reshape
+from wengert.solvers.parameters import demand_tolerances
 from wengert.types import dtype_of, shape_of
 
 _STEPS = 100_000
@@ -61,6 +62,7 @@ def integrate_taylor(
     >>> integrate_taylor(lambda t, y: -y, 1.0, np.array([0.0, 1.0]))
     array([1.        , 0.36787944])
     """
+    demand_tolerances("wg.integrate_taylor", rtol=rtol, atol=atol)
     times = settled(array(t))
     if len(shape_of(times)) != 1 or not shape_of(times)[0]:
         raise MismatchError("t must be a sequence of times", remedy="pass the initial time and those that are wanted")

@@ -150,7 +150,7 @@ def picture(results):
 if __name__ == "__main__":
     results = main()
     for structure, found in results.items():
-        (pop_in, push_in), (pop_out, push_out) = found["gates"]
-        print(f"{structure}: keep = pop {pop_in:.3f} push {push_in:.3f}, answer = pop {pop_out:.3f} push "
-              f"{push_out:.3f}; {found['accuracy']:.1%} of longer sequences")  # fmt: skip
+        print(f"{structure}: {found['accuracy']:.1%} of longer sequences")
+        for kind, gates in enumerate(found["gates"].round(3).tolist()):
+            print(f"  kind {kind}: pop and push {gates[:2]}", f"at the bottom {gates[2:]}" if gates[2:] else "")
     picture(results).save(Path(__file__).with_suffix(".svg"))

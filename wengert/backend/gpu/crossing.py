@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.backend.gpu.elements import Coordinate, Coordinates, OperandLayout
-from wengert.backend.gpu.kernel import KernelWriter, Totals, joined_lanes, store_outputs
+from wengert.backend.gpu.kernel import KernelWriter, Totals, joined_lanes, know_all, store_outputs
 from wengert.backend.gpu.scalar import combined, flat, gathered
 from wengert.backend.llvm.arrays.buffer import I64, store_element
 
@@ -88,6 +88,7 @@ def write_crossing(region: Any, layouts: Sequence[OperandLayout], name: str, cro
         return Coordinate(r, 1, 0), tile.moved(1, column), *[Coordinate(None, 0, int(n)) for n in others]
 
     with es.scope():
+        know_all(k, region, [at(p) for p in totals.places])
         store_outputs(k, region, [at(p) for p in totals.places])
         totals.take(b.icmp_unsigned("==", r, start), at)
         found = [_of_a_row(k, node, at, crossing, p) for node in region.crossing for p in np.ndindex(*own)]

@@ -7,8 +7,10 @@ same kernels on the processor.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +23,21 @@ from wengert.backend.gpu.ptx import joins, kept_ptx
 
 _MOST_KERNELS = 4096
 _recording = threading.Lock()
+
+
+@functools.cache
+def _driver() -> Any:
+    """The library of the driver, which CuPy has loaded."""
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+
+
+class _Config(ctypes.Structure):
+    """How a kernel is launched, as the driver has it (`CUlaunchConfig`)."""
+
+    _fields_ = (
+        ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint),
+    )  # fmt: skip
 
 
 class _Now(threading.local):
@@ -78,11 +95,15 @@ class Cuda:
         function = module.get_function(name)
         width, fill = self.width, self.lanes if joins(text) else 1
 
+        def blocks(threads: int) -> tuple[int, int]:
+            return -(-threads // width), min(width, threads + -threads % fill)
+
         def launch(threads: int, arguments: Sequence[Any]) -> None:
             # (CuPy passes the module's handle along, so it lives as long as the function does)
-            function((-(-threads // width),), (min(width, threads + -threads % fill),), tuple(arguments))
+            grid, block = blocks(threads)
+            function((grid,), (block,), tuple(arguments))
 
-        launch.module = module  # type: ignore[attr-defined]
+        launch.module, launch.function, launch.blocks = module, function, blocks  # type: ignore[attr-defined]
         return launch
 
     def start(self, kernel: Callable, threads: int, arguments: Sequence[Any]) -> None:
@@ -100,9 +121,47 @@ class Cuda:
 
     def multiply(self, x: Any, y: Any, out: Any) -> bool:
         """`out[...] = x @ y`, for matrices of one dtype; whether that was possible."""
-        cuda = self._cupy.cuda
-        stream = cuda.get_current_stream().ptr
-        return blas.multiply(x, y, out, cuda.runtime.getDevice(), stream, _now.workspace)
+        product = blas.product(x, y, out)
+        if product is None:
+            return False
+        stream = self._cupy.cuda.get_current_stream().ptr
+        product.run([a.data.ptr for a in (x, y, out)], self.number, stream, _now.workspace)
+        return True
+
+    def slow_operand(self, x: Any, y: Any) -> int | None:
+        """Which of two operands is better copied before they are multiplied, `None` for neither."""
+        return blas.slow_operand(x, y)
+
+    def launcher(self, kernel: Any, threads: int, count: int) -> Callable[[Sequence[int], int], None]:
+        """A launch of a kernel with so many operands, which is given where they lie, and the stream. It is no use to
+        several threads at a time."""
+        driver, function = _driver(), kernel.function
+        values = (ctypes.c_uint64 * count)()
+        pointers = (ctypes.c_void_p * count)(*[ctypes.addressof(values) + 8 * k for k in range(count)])
+        grid, block = kernel.blocks(threads)
+        config = _Config((grid, 1, 1), (block, 1, 1))
+        start, config_there, handle = driver.cuLaunchKernelEx, ctypes.byref(config), ctypes.c_void_p(function.ptr)
+
+        def launch(places: Sequence[int], stream: int) -> None:
+            values[:] = places  # type: ignore[call-overload]
+            config.stream = stream
+            if start(config_there, handle, pointers, None):
+                # In a thread that has done nothing with the device, there is no context: CuPy's way makes one.
+                function((grid,), (block,), tuple(places))
+
+        launch.kernel = kernel  # type: ignore[attr-defined]
+        return launch
+
+    def multiplier(self, x: Any, y: Any, out: Any) -> Callable[[Sequence[int], int], None]:
+        """A product of matrices that lie like these, which is given where they lie, and the stream."""
+        product: Any = blas.product(x, y, out)
+        return lambda places, stream: product.run(places, self.number, stream, None)
+
+    def repeat_launches(self, steps: Sequence[tuple[Callable, Sequence[int]]], places: Sequence[int]) -> None:
+        """Launch kernels and products, whose operands are numbers of places."""
+        stream = self._cupy.cuda.get_current_stream().ptr
+        for start, operands in steps:
+            start([places[k] for k in operands], stream)
 
     def store(self, place: Any, value: Any) -> None:
         """Write a value, or a number, to where it belongs."""
@@ -145,7 +204,7 @@ class Cuda:
         return found
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-        return self._cupy.empty(shape, dtype)
+        return self._cupy.ndarray(shape, dtype)
 
 
 DEVICES: dict[str, Callable[[Any], Any]] = {}

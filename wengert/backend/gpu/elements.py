@@ -10,6 +10,7 @@ place, reached in two ways, is then known to be the same, and read once.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -162,6 +163,35 @@ class Elements:
         x, *more = [convert(self.cx, self.at(a, coordinates), a.type.dtype, dtype) for a in node.args]
         return combined(self.cx, node, x, more[0], "multiply") if more else x
 
+    def know(self, wanted: Sequence[tuple[Any, Coordinates]]) -> None:
+        """Compute elements together, so that they are known.
+
+        Divisions and roots have a quick way for numbers of usual size and another for all others. Where it is chosen,
+        nothing else can go on. So all elements are computed in the quick way first, and all of them again if any number
+        on the way was not usual.
+        """
+        cx, b = self.cx, self.cx.builder
+        cx.doubts, cx.inverse_roots = [], {}
+        with self.scope():
+            usual = [flat(self.at(a, c)) for a, c in wanted]
+        doubts, cx.doubts = cx.doubts, None
+        if doubts:
+            quick, again, both = b.block, *[b.append_basic_block(name) for name in ("again", "both")]
+            b.cbranch(functools.reduce(b.or_, dict.fromkeys(doubts)), again, both)
+            b.position_at_end(again)
+            with self.scope():
+                other = [flat(self.at(a, c)) for a, c in wanted]
+            last = b.block
+            b.branch(both)
+            b.position_at_end(both)
+            for parts, others in zip(usual, other, strict=True):
+                for k, (p, q) in enumerate(zip(parts, others, strict=True)):
+                    parts[k] = b.phi(p.type)
+                    parts[k].add_incoming(p, quick)
+                    parts[k].add_incoming(q, last)
+        for (a, c), parts in zip(wanted, usual, strict=True):
+            self._known[-1][a, c] = gathered(parts, a.type.dtype)
+
     def either(self, condition: Any, yes: Callable[[], Any], no: Callable[[], Any], dtype: np.dtype) -> Any:
         """One of two elements; `condition` may be known already."""
         if condition.__class__ is bool:
@@ -170,11 +200,13 @@ class Elements:
         blocks = [b.append_basic_block(n) for n in ("yes", "no", "both")]
         b.cbranch(condition, *blocks[:2])
         ends = []
+        doubts, self.cx.doubts = self.cx.doubts, None  # what is known of numbers here is not known afterwards
         for block, make in zip(blocks[:2], (yes, no), strict=True):
             b.position_at_end(block)
             with self.scope():
                 ends.append((flat(make()), b.block))
             b.branch(blocks[2])
+        self.cx.doubts = doubts
         b.position_at_end(blocks[2])
         parts = []
         for p, q in zip(ends[0][0], ends[1][0], strict=True):

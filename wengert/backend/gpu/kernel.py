@@ -180,11 +180,16 @@ class Totals:
         self._after: list[list[Any]] = []
 
     def take(self, is_first: ir.Value, coordinates: Callable[[tuple[int, ...]], Coordinates]) -> None:
-        k = self._k
-        for (node, place), phis in zip(self._nodes, self._before, strict=True):
+        """The elements of an iteration; further ones of the same iteration at the next call."""
+        k, before = self._k, self._after or self._before
+        after = []
+        for (node, place), found in zip(self._nodes, before, strict=True):
             x = k.elements.reduced_element(node, coordinates(place))
-            new = combined(k.cx, node, gathered(phis, node.outs[0].type.dtype), x)
-            self._after.append([k.b.select(is_first, p, q) for p, q in zip(flat(x), flat(new), strict=True)])
+            new = flat(combined(k.cx, node, gathered(found, node.outs[0].type.dtype), x))
+            after.append(
+                new if self._after else [k.b.select(is_first, p, q) for p, q in zip(flat(x), new, strict=True)]
+            )
+        self._after = after
 
     def close(self, entry: ir.Block) -> None:
         """At the end of the loop's body."""
@@ -208,22 +213,70 @@ class Totals:
 _PATCH = (8, 32)
 """So many rows and columns are neighbouring threads' work where elements need neighbours: few of these are then read by
 more than one processor of the device, and most come from its own cache."""
+_TURNED = (4, 8)
+"""So many rows and columns of a patch are the work of threads that run in step, where an array is turned: what lies
+along rows here lies along columns there, and both are read or written in pieces of 32 bytes."""
 
 
 def _counted(k: KernelWriter, region: Any, i: ir.Value) -> Coordinates:
     """The coordinates of a thread's element number so and so."""
     es, shape = k.elements, region.shape
-    if len(shape) < 2 or any(n % m for n, m in zip(shape[-2:], _PATCH, strict=True)) or not reads_other_rows(region):
+    is_turned = any(_is_turned(layout, len(shape)) for _, layout in es.places.values())
+    if (
+        len(shape) < 2
+        or any(n % m for n, m in zip(shape[-2:], _PATCH, strict=True))
+        or not (is_turned or reads_other_rows(region))
+    ):
         found = es.coordinates(k.small(i), shape)
         es.know_offset(found, contiguous(shape), i)
         return found
-    patches = [n // m for n, m in zip(shape[-2:], _PATCH, strict=True)]
-    *outer, row, column, down, along = es.coordinates(k.small(i), [*shape[:-2], *patches, *_PATCH])
-    inner = [
-        Coordinate(k.b.add(es.integer(c.moved(m, 0)), es.integer(d)), 1, 0)
-        for c, d, m in zip((row, column), (down, along), _PATCH, strict=True)
+    sizes = [_PATCH, _TURNED] if is_turned else [_PATCH]
+    """How many elements each of the steps goes on that the numbers of two axes count."""
+    counts = [
+        tuple([n // m for n, m in zip(whole, part, strict=True)])
+        for whole, part in zip([shape[-2:], *sizes], [*sizes, (1, 1)], strict=True)
     ]
+    parts = es.coordinates(k.small(i), [*shape[:-2], *[n for pair in counts for n in pair]])
+    outer = parts[: len(shape) - 2]
+    inner = []
+    for axis in range(2):
+        y: Any = None
+        for n, size in enumerate([*sizes, (1, 1)]):
+            step = es.integer(parts[len(outer) + 2 * n + axis].moved(size[axis], 0))
+            y = step if y is None else k.b.add(y, step)
+        inner.append(Coordinate(y, 1, 0))
     return (*outer, *inner)
+
+
+def _is_turned(layout: OperandLayout, ndim: int) -> bool:
+    """Whether neighbours in the last row but one of an operand are neighbours in memory."""
+    return layout.strides is not None and len(layout.strides) == ndim and layout.strides[-2:-1] == (1,)
+
+
+MANY = 1 << 21
+"""So many elements are enough for all threads, though each has several at a time."""
+
+
+def at_a_time(region: Any) -> int:
+    """How many elements a thread reads before it computes: memory answers late, and threads that wait for a few bytes
+    each leave it idle. (After the last element a thread has that one again, which a sum must not count twice.)"""
+    if region.reductions or region.size < MANY:
+        return 1
+    return _numbers_at_a_time(region)
+
+
+def _numbers_at_a_time(region: Any) -> int:
+    """Four of single precision, and one of double precision, whose arithmetic takes longer than reading it."""
+    widest = max([v.type.dtype.itemsize for v in (*region.inputs, *region.made)])
+    return 4 if widest <= 4 else 1
+
+
+def read_ahead(k: KernelWriter, region: Any, points: Sequence[Coordinates]) -> None:
+    """Read what several elements need of operands of the region's shape."""
+    for point in points if len(points) > 1 else ():
+        for a in region.inputs:
+            if a in k.elements.places and tuple(a.type.shape) == region.shape:
+                k.elements.at(a, point)
 
 
 def _write_elements(k: KernelWriter, region: Any) -> None:
@@ -235,14 +288,19 @@ def _write_elements(k: KernelWriter, region: Any) -> None:
     b.position_at_end(loop)
     i = b.phi(I64)
     i.add_incoming(first, entry)
-    totals = Totals(k, region)
+    totals, many, after = Totals(k, region), at_a_time(region), i
     with es.scope():
-        coordinates = _counted(k, region, i)
-        place = es.offset(coordinates, contiguous(region.shape))
-        for out, argument in zip(region.outputs, k.outs, strict=False):
-            store_element(b, es.at(out, coordinates), argument, place, out.type.dtype)
-        totals.take(b.icmp_unsigned("==", i, first), lambda _: coordinates)
-    after = b.add(i, step)
+        points = []
+        for _ in range(many):
+            at = after if many == 1 else b.select(b.icmp_unsigned("<", after, size), after, I64(size.constant - 1))
+            points.append(_counted(k, region, at))
+            after = b.add(after, step)
+        read_ahead(k, region, points)
+        for coordinates in points:
+            place = es.offset(coordinates, contiguous(region.shape))
+            for out, argument in zip(region.outputs, k.outs, strict=False):
+                store_element(b, es.at(out, coordinates), argument, place, out.type.dtype)
+        totals.take(b.icmp_unsigned("==", i, first), lambda _: points[0])
     i.add_incoming(after, b.block)
     totals.close(entry)
     b.cbranch(b.icmp_unsigned("<", after, size), loop, done)
@@ -286,6 +344,7 @@ def _write_reduction(k: KernelWriter, region: Any, tiling: Tiling) -> None:
     many-th element, otherwise each so many in a row. Threads too many work on the last tile, in vain."""
     b, es, shape, axes = k.b, k.elements, region.shape, region.axes
     tile, parts, in_a_row, joined = tiling
+    many = 1
     reduced = [shape[a] for a in axes]
     kept = [n for a, n in enumerate(shape) if a not in axes]
     grid = [n // m for n, m in zip(kept, tile, strict=True)]
@@ -305,6 +364,8 @@ def _write_reduction(k: KernelWriter, region: Any, tiling: Tiling) -> None:
         start, step = b.mul(part, number(chunk)), number(1)
         stop = b.add(start, number(chunk))
         stop = b.select(b.icmp_unsigned("<", stop, number(length)), stop, number(length))
+        if tiling.numbers == 1 and chunk % _numbers_at_a_time(region) == 0 == length % chunk:
+            many = _numbers_at_a_time(region)
     corner = es.coordinates(place, grid)
 
     def own(place: tuple[int, ...]) -> Coordinates:
@@ -315,12 +376,19 @@ def _write_reduction(k: KernelWriter, region: Any, tiling: Tiling) -> None:
     r = b.phi(number)
     r.add_incoming(start, work)
     totals = Totals(k, region, tile)
+    after = r
     with es.scope():
-        along = es.coordinates(r, reduced)
-        points = {place: merged(own(place), along, axes) for place in totals.places}
-        store_outputs(k, region, list(points.values()))
-        totals.take(b.icmp_unsigned("==", r, start), lambda place: points[place])
-    after = b.add(r, step)
+        several = []
+        for _ in range(many):
+            along = es.coordinates(after, reduced)
+            several.append({place: merged(own(place), along, axes) for place in totals.places})
+            after = b.add(after, step)
+        read_ahead(k, region, [point for points in several if many > 1 for point in points.values()])
+        if tiling.numbers > 1:
+            know_all(k, region, [point for points in several for point in points.values()])
+        for points in several:
+            store_outputs(k, region, list(points.values()))
+            totals.take(b.icmp_unsigned("==", r, start), points.__getitem__)
     r.add_incoming(after, b.block)
     totals.close(work)
     b.cbranch(b.icmp_unsigned("<", after, stop), loop, done)
@@ -342,6 +410,16 @@ def _write_reduction(k: KernelWriter, region: Any, tiling: Tiling) -> None:
     b.branch(end)
     b.position_at_end(end)
     b.ret_void()
+
+
+def know_all(k: KernelWriter, region: Any, places: Sequence[Coordinates]) -> None:
+    """Compute what a thread stores and sums at several places, all together."""
+    wanted: dict[Any, None] = {}
+    for point in places:
+        wanted.update(dict.fromkeys([(v, fitted(point, v.type.shape)) for v in region.outputs]))
+        for node in (*region.reductions, *region.crossing):
+            wanted.update(dict.fromkeys([(a, point) for a in node.args if a in region.inside]))
+    k.elements.know(list(wanted))
 
 
 def store_outputs(k: KernelWriter, region: Any, points: Sequence[Coordinates]) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 
 from wengert.backend.gpu.crossing import Crossing, crossing_for, write_crossing
 from wengert.backend.gpu.elements import OperandLayout
-from wengert.backend.gpu.kernel import Tiling, contiguous, tiling_for, write_kernel
+from wengert.backend.gpu.kernel import Tiling, at_a_time, contiguous, tiling_for, write_kernel
 from wengert.backend.gpu.regions import KernelRegion
 from wengert.ir.node import Const, Node, Var
+from wengert.ops.op import TABLE
 from wengert.running import running
 from wengert.types import SCALARS
 
@@ -67,7 +68,9 @@ _WAVES = 4
 
 def threads_for(region: KernelRegion, device: Any) -> int:
     """How many threads compute the elements of a region."""
-    return min(region.size, device.width * device.blocks * (1 if region.reductions else _WAVES))
+    return min(
+        -(-region.size // at_a_time(region)), device.width * device.blocks * (1 if region.reductions else _WAVES)
+    )
 
 
 def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, Any]) -> None:
@@ -84,6 +87,27 @@ def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, A
     for node, numbers, parts in zip(nodes, partial, left, strict=True):
         total = _joined(region, node, numbers, parts, device)
         values[node.outs[0]] = total.reshape(node.outs[0].type.shape)
+
+
+class _Copying:
+    """A copy, as a node of a kernel."""
+
+    def __init__(self, x: Var, y: Var):
+        self.op, self.args, self.outs, self.params = TABLE["copy"], (x,), (y,), {}
+
+
+def in_rows(x: Any, type: Any, known: dict[Any, KernelRegion], device: Any) -> Any:
+    """A copy of an array in C order, made by a kernel. `known` keeps the region."""
+    region = known.get(type.shape)
+    if region is None:
+        region = known[type.shape] = KernelRegion(type.shape, tuple(range(type.ndim)))
+        y = Var(type)
+        region.inputs.append(Var(type))
+        region.outputs.append(y)
+        region.inside[y] = _Copying(region.inputs[0], y)  # type: ignore[assignment]
+    out = device.empty(type.shape, type.dtype)
+    device.start(kernel_for(region, [x], device), threads_for(region, device), [x, out])
+    return out
 
 
 class _Left(NamedTuple):

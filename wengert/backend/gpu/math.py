@@ -2,14 +2,17 @@
 
 They are functions of the module, called by the names that `scalars/external.py` gives to libm's (`wg_exp`). log, sinh
 and pow are those of vectors (`scalars/vector_math.py`), of one number; the others are written on lanes, so that they
-read as formulas. What a function and its derivative have in common is computed once (`TWINS`). All compute in double
-precision; single precision is rounded from that.
+read as formulas. What a function and its derivative have in common is computed once (`TWINS`).
 
 What kernels wait for is how many instructions there are, most of all those of double precision. So exp, tanh, sin and
 cos have a short way for usual arguments, and take another for those that are huge, infinite or NaN (`_usually`), and
 quotients by one divisor share its inverse (`quotient`).
 
-Errors, measured against higher precision, are below 3 units in the last place. Polynomials are interpolations at
+exp, tanh, sin, cos, log and sinh of single precision are computed in single precision, the others in double precision
+and rounded.
+
+Errors, measured against higher precision, are below 3 units in the last place, of the derivative of tanh
+below 7. Polynomials are interpolations at
 Chebyshev points, computed with sixty digits. sin, cos and tan subtract multiples of π/2: in three parts with fused
 products (Cody and Waite 1980), and for |x| ≥ 2²⁹ by the bits of 2/π that matter (Payne and Hanek 1983).
 """
@@ -24,33 +27,31 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import F32, F64, I64
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.scalars import vector_math, vector_power
 from wengert.backend.llvm.scalars.arithmetic import intrinsic
-from wengert.backend.llvm.scalars.external import attribute
 from wengert.backend.llvm.scalars.lane import Lane, lane_of, select
 from wengert.backend.llvm.scalars.vectors import Vectors
 
-DOUBLE = np.dtype(np.float64)
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 I32 = ir.IntType(32)
 
 
 class _Numbers(Vectors):
     """Arithmetic of single numbers, for functions that are written for vectors."""
 
-    def __init__(self, module: ir.Module, function: ir.Function):
-        self.module = module
-        self.type = F64
-        self.double = True
-        self.bits = I64
-        self.b = ir.IRBuilder(function.append_basic_block("entry"))
+    def __init__(self, module: ir.Module, b: ir.IRBuilder, kind: ir.Type):
+        self.module, self.b, self.type = module, b, kind
+        self.double = kind == F64
+        self.bits = I64 if self.double else I32
 
     scales = False
 
     def number(self, value: float) -> ir.Value:
-        return F64(value)
+        return self.type(value)
 
     def integer(self, value: int) -> ir.Value:
-        return I64(value)
+        return self.bits(value)
 
     def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
         """Σ cₖ·xᵏ by Horner's scheme: the least work, and while a thread waits others run."""
@@ -61,7 +62,8 @@ class _Numbers(Vectors):
 
     def _intrinsic(self, name: str, *values: ir.Value) -> ir.Value:
         name = "fma" if name == "fmuladd" else name
-        known = self.module.declare_intrinsic(f"llvm.{name}", [F64], ir.FunctionType(F64, [F64] * len(values)))
+        kind = ir.FunctionType(self.type, [self.type] * len(values))
+        known = self.module.declare_intrinsic(f"llvm.{name}", [self.type], kind)
         return self.b.call(known, list(values))
 
 
@@ -70,6 +72,8 @@ _AS_VECTORS: dict[str, Callable] = {
     "sinh": vector_math.sinh,
     "pow": vector_power._every_power,
 }
+_IN_SINGLE = frozenset(("log", "sinh"))
+"""Of these, those that compute in single precision as well."""
 
 
 class _Body:
@@ -93,45 +97,46 @@ def is_known(name: str, kind: ir.Type) -> bool:
 
 def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     """A call of an elementary function by its name in C, `None` if there is none here."""
-    if not is_known(name, values[0].type):
+    kind = values[0].type
+    if not is_known(name, kind):
         return None
     b = cx.builder
-    if values[0].type == F32:
-        y = math_call(cx, name.removesuffix("f"), *[b.fpext(v, F64) for v in values])
-        return b.fptrunc(y, F32)
+    if kind == F32:
+        name = name.removesuffix("f")
+        if name not in TWINS and name not in _IN_SINGLE:
+            y = math_call(cx, name, *[b.fpext(v, F64) for v in values])
+            return b.fptrunc(y, F32)
+    suffix, dtype = ("", DOUBLE) if kind == F64 else ("_single", SINGLE)
     if name in TWINS:
         write, which, number, is_of_negative = TWINS[name]
-        function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write, number)
+        symbol = write.__name__ + suffix
+        function = cx.module.globals.get(symbol) or _write_twins(cx.module, symbol, write, number, kind)
         (x,) = values
         return b.extract_value(b.call(function, [b.fneg(x) if is_of_negative else x]), which)
-    symbol = f"wg_{name}"
+    symbol = f"wg_{name}{suffix}"
     function = cx.module.globals.get(symbol)
     if function is None:
-        function = _internal(cx.module, symbol, F64, len(values))
+        function = _internal(cx.module, symbol, kind, len(values), kind)
+        body = _Body(cx.module, function)
         if name in _AS_VECTORS:
-            v = _Numbers(cx.module, function)
-            v.b.ret(_AS_VECTORS[name](v, *function.args))
+            v = _Numbers(cx.module, body.builder, kind)
+            body.builder.ret(_AS_VECTORS[name](v, *function.args))
         else:
-            body = _Body(cx.module, function)
-            y = LANES[name](*[Lane(body, a, DOUBLE) for a in function.args])
-            body.builder.ret(lane_of(body, y, DOUBLE).value)
+            y = LANES[name](*[Lane(body, a, dtype) for a in function.args])
+            body.builder.ret(lane_of(body, y, dtype).value)
     return b.call(function, list(values))
 
 
-def _internal(module: ir.Module, symbol: str, result: ir.Type, count: int = 1) -> ir.Function:
+def _internal(module: ir.Module, symbol: str, result: ir.Type, count: int = 1, kind: ir.Type = F64) -> ir.Function:
     """A function that depends on nothing but its arguments: of equal calls one is left."""
-    function = ir.Function(module, ir.FunctionType(result, [F64] * count), symbol)
-    function.linkage = "internal"
-    attribute(function, "nounwind", "willreturn", "memory(none)")
-    return function
+    return internal_function(module, symbol, result, [kind] * count, "nounwind", "willreturn", "memory(none)")
 
 
-def _write_twins(module: ir.Module, write: Callable, number: int) -> ir.Function:
-    function = _internal(module, write.__name__, ir.LiteralStructType([F64] * number))
-    body = _Body(module, function)
-    _return(
-        body.builder, function, *[lane_of(body, y, DOUBLE).value for y in write(Lane(body, function.args[0], DOUBLE))]
-    )
+def _write_twins(module: ir.Module, symbol: str, write: Callable, number: int, kind: ir.Type) -> ir.Function:
+    function = _internal(module, symbol, ir.LiteralStructType([kind] * number), 1, kind)
+    body, dtype = _Body(module, function), DOUBLE if kind == F64 else SINGLE
+    found = write(Lane(body, function.args[0], dtype))
+    _return(body.builder, function, *[lane_of(body, y, dtype).value for y in found])
     return function
 
 
@@ -145,8 +150,12 @@ _COS = (
     0.041666666666666664, -0.0013888888888887398, 2.4801587298765665e-05, -2.7557317271718644e-07,
     2.087614626607931e-09, -1.1382632258093615e-11,
 )  # fmt: skip
-"""sin r = r + r³·p(r²) and cos r = 1 − r²/2 + r⁴·q(r²), for |r| ≤ π/4; errors 2.1e-17 and 1.3e-18."""
+_SIN_SINGLE = (-0.166666641831398, 0.008332724682986736, -0.00019582855748012662)
+_COS_SINGLE = (0.0416666641831398, -0.0013888279208913445, 2.4542896426282823e-05)
+"""sin r = r + r³·p(r²) and cos r = 1 − r²/2 + r⁴·q(r²), for |r| ≤ π/4; errors 2.1e-17 and 1.3e-18, in single precision
+1.2e-8 and 7e-10."""
 _HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
+_HALF_PI_SINGLE = (1.570796251296997, 7.549789415861596e-08, 5.390302529957765e-15)
 """π/2 in three parts, none of them negative: what is subtracted from -0.0 leaves -0.0."""
 _TWO_OVER_PI = (
     0, 0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0,
@@ -156,14 +165,15 @@ _TWO_OVER_PI = (
     0xA9E391615EE61B08,
 )  # fmt: skip
 """64 zeros, and the bits of 2/π."""
-_LARGE = 2.0**29
-_MAGIC = 1.5 * 2.0**52
+_LARGE, _LARGE_SINGLE = 2.0**29, 2.0**15
+_MAGIC, _MAGIC_SINGLE = 1.5 * 2.0**52, 1.5 * 2.0**23
 """A sum with it is rounded to an integer, which stands in its last bits."""
 
 
 def _fused(x: Any, y: Any, z: Any) -> Lane:
     cx = next(v.cx for v in (x, y, z) if isinstance(v, Lane))
-    return intrinsic("llvm.fma", *[lane_of(cx, v, DOUBLE) for v in (x, y, z)])
+    dtype = next(v.dtype for v in (x, y, z) if isinstance(v, Lane))
+    return intrinsic("llvm.fma", *[lane_of(cx, v, dtype) for v in (x, y, z)])
 
 
 def _polynomial(z: Lane, coefficients: tuple[float, ...]) -> Any:
@@ -175,7 +185,8 @@ def _polynomial(z: Lane, coefficients: tuple[float, ...]) -> Any:
 
 def _usually(x: Lane, bound: float, usual: Callable[[], Sequence[Any]], other: Callable[[], Sequence[Any]]) -> list:
     """What one function computes if |x| < bound, and another one otherwise, also for NaN: a branch."""
-    return _one_of_two(x, x.b.fcmp_ordered("<", _high_word(x), _as_high_word(bound)), usual, other)
+    size, most = (_high_word(x), _as_high_word(bound)) if x.dtype == DOUBLE else (abs(x).value, F32(bound))
+    return _one_of_two(x, x.b.fcmp_ordered("<", size, most), usual, other)
 
 
 def _high_word(x: Lane) -> ir.Value:
@@ -200,12 +211,12 @@ def _one_of_two(
     found = []
     for block, make in zip(blocks, (one, other), strict=False):
         b.position_at_end(block)
-        found.append(([lane_of(cx, y, DOUBLE).value for y in make()], b.block))
+        found.append(([lane_of(cx, y, x.dtype).value for y in make()], b.block))
         b.branch(blocks[2])
     b.position_at_end(blocks[2])
     results = []
     for k in range(len(found[0][0])):
-        phi = b.phi(F64)
+        phi = b.phi(x.value.type)
         for values, block in found:
             phi.add_incoming(values[k], block)
         results.append(x.like(phi))
@@ -228,15 +239,21 @@ def _write_reduced(module: ir.Module) -> ir.Function:
     small, large = [b.append_basic_block(name) for name in ("small", "large")]
     b.cbranch(b.fcmp_ordered("<", _high_word(x), _as_high_word(_LARGE)), small, large)
     b.position_at_end(small)
-    shifted = _fused(x, 2 / math.pi, _MAGIC)
-    k = shifted - _MAGIC
-    r = x
-    for part in _HALF_PI:
-        r = _fused(-k, part, r)
-    _return(b, function, r.value, b.bitcast(shifted.value, I64))
+    r, k = _subtracted(x, _HALF_PI)
+    _return(b, function, r.value, k)
     b.position_at_end(large)
     _return(b, function, *_reduced_by_bits(module, b, x))
     return function
+
+
+def _subtracted(x: Lane, half_pi: Sequence[float]) -> tuple[Lane, ir.Value]:
+    """r and k of x = r + k·π/2, for x that are not too large."""
+    magic, bits = (_MAGIC, I64) if x.dtype == DOUBLE else (_MAGIC_SINGLE, I32)
+    shifted = _fused(x, 2 / math.pi, magic)
+    k, r = shifted - magic, x
+    for part in half_pi:
+        r = _fused(-k, part, r)
+    return r, x.b.bitcast(shifted.value, bits)
 
 
 def _return(b: ir.IRBuilder, function: ir.Function, *values: ir.Value) -> None:
@@ -288,22 +305,32 @@ def _reduced_by_bits(module: ir.Module, b: ir.IRBuilder, x: Lane) -> tuple[ir.Va
 def _both(r: Lane) -> tuple[Any, Any]:
     """sin and cos, for |r| ≤ π/4. (A polynomial alone would give sin(-0.0) the wrong sign.)"""
     z = r * r
-    sine = np.copysign(_fused(r * z, _polynomial(z, _SIN), r), r)
-    return sine, _fused(z, _polynomial(z, (-0.5, *_COS)), 1.0)
+    of_sine, of_cosine = (_SIN, _COS) if r.dtype == DOUBLE else (_SIN_SINGLE, _COS_SINGLE)
+    sine = np.copysign(_fused(r * z, _polynomial(z, of_sine), r), r)
+    return sine, _fused(z, _polynomial(z, (-0.5, *of_cosine)), 1.0)
 
 
-def wg_sin_and_cos(x: Lane) -> tuple[Any, Any]:
-    r, k = _reduced(x)
-    sine, cosine = _both(r)
-    return _in_quarter(k, sine, cosine), _in_quarter(x.b.add(k, I64(1)), sine, cosine)
+def wg_sin_and_cos(x: Lane) -> Sequence[Any]:
+    def of_reduced(r: Lane, k: ir.Value) -> list[Any]:
+        sine, cosine = _both(r)
+        return [_in_quarter(k, sine, cosine), _in_quarter(x.b.add(k, k.type(1)), sine, cosine)]
+
+    def in_double() -> list[Any]:
+        wide = x.b.fpext(x.value, F64)
+        return [x.like(x.b.fptrunc(math_call(x.cx, name, wide), F32)) for name in ("sin", "cos")]
+
+    if x.dtype == DOUBLE:
+        return of_reduced(*_reduced(x))
+    return _usually(x, _LARGE_SINGLE, lambda: of_reduced(*_subtracted(x, _HALF_PI_SINGLE)), in_double)
 
 
 def _in_quarter(k: ir.Value, sine: Lane, cosine: Lane) -> Any:
     """sin(r + k·π/2): in every second quarter the cosine, and in the last two of four with the other sign."""
     b = sine.b
     odd = sine.like(b.trunc(k, ir.IntType(1)), np.dtype(bool))
-    sign = b.shl(b.zext(b.shl(b.and_(b.trunc(k, I32), I32(2)), I32(30)), I64), I64(32))
-    return sine.like(b.bitcast(b.xor(b.bitcast(select(odd, cosine, sine).value, I64), sign), F64))
+    sign = b.shl(b.and_(b.trunc(k, I32) if k.type == I64 else k, I32(2)), I32(30))
+    sign = b.shl(b.zext(sign, I64), I64(32)) if k.type == I64 else sign
+    return sine.like(b.bitcast(b.xor(b.bitcast(select(odd, cosine, sine).value, k.type), sign), sine.value.type))
 
 
 def _tan(x: Lane) -> Any:
@@ -362,30 +389,50 @@ def wg_exp_and_tanh(x: Lane) -> Sequence[Any]:
     exponent. tanh −x is −e/(2 + e), and its derivative 4·(1 + e)/(2 + e)², with e = exp(2x) − 1 = 4ᵏ·(1 + q) − 1 and
     q = 2p + p².
     """
-    b = x.b
+    b, kind = x.b, x.value.type
+    bits, digits, bound, of_exp = (
+        (I64, 52, 350.0, vector_math.EXP_DOUBLE) if kind == F64 else (I32, 23, 43.0, vector_math.EXP_SINGLE)
+    )
+
+    def moved(y: Any, k: ir.Value, places: int) -> Lane:
+        """A number with something added to its exponent."""
+        return x.like(b.bitcast(b.add(b.bitcast(y.value, bits), b.shl(k, bits(places))), kind))
 
     def usual() -> list[Any]:
         r, shifted = _modulo_log2(x)
-        rest = _polynomial(r, vector_math.EXP_DOUBLE)
-        bits = b.bitcast(shifted.value, I64)
-        near_one = _fused(r, _fused(r, rest, 1.0), 1.0)
-        exponential = x.like(b.bitcast(b.add(b.bitcast(near_one.value, I64), b.shl(bits, I64(52))), F64))
+        rest, k = _polynomial(r, of_exp), b.bitcast(shifted.value, bits)
         p = _fused(r * r, rest, r)
+        exponential = moved(p + 1.0, k, digits)
         q = _fused(p, p, p + p)
-        scale = x.like(b.bitcast(b.add(b.shl(bits, I64(53)), b.bitcast(F64(1.0), I64)), F64))
+        scale = moved(x.like(kind(1.0)), k, digits + 1)
         e = _fused(scale, q, scale - 1.0)
         under = 2.0 + e
-        inverse = 1.0 / under
+        inverse = _inverse(under)
         y = e * inverse
         y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
-        four_times = x.like(b.bitcast(b.add(b.bitcast(scale.value, I64), I64(2 << 52)), F64))
-        return [exponential, np.copysign(y, -x), (q + 1.0) * four_times * inverse * inverse]
+        return [exponential, np.copysign(y, -x), (q + 1.0) * moved(scale, bits(2), digits) * inverse * inverse]
 
     def far() -> list[Any]:
         exponential, slope = [x.like(vector_math.exp(_numbers_at(x), t.value)) for t in (x, -2.0 * abs(x))]
         return [exponential, select(np.isnan(x), x, np.copysign(1.0, -x)), 4.0 * slope]
 
-    return _usually(x, 350.0, usual, far)
+    return _usually(x, bound, usual, far)
+
+
+def _inverse(x: Lane) -> Any:
+    """1/x, for x of usual size. What the device knows is off by e, and 1 + e + e² by e³: of 20 bits, that makes 60 (of
+    single precision it knows nearly all)."""
+    kind = x.value.type
+    y = _from_device(x, "wg_near_inverse" if kind == F64 else "wg_near_inverse_single", kind)
+    left = _fused(-x, y, 1.0)
+    return _fused(y, _fused(left, left, left) if kind == F64 else left, y)
+
+
+def _from_device(x: Lane, name: str, kind: ir.Type) -> Lane:
+    """What an instruction of the device finds out about x, by the name that all devices know it by."""
+    module = x.cx.module
+    function = module.globals.get(name) or ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    return x.like(x.b.call(function, [x.value]))
 
 
 def _modulo_log2(x: Lane) -> tuple[Lane, Lane]:
@@ -435,9 +482,7 @@ def _log2(x: Lane) -> Any:
 
 
 def _numbers_at(x: Lane) -> Vectors:
-    v = object.__new__(_Numbers)
-    v.module, v.type, v.double, v.bits, v.b = x.cx.module, F64, True, I64, x.b
-    return v
+    return _Numbers(x.cx.module, x.b, x.value.type)
 
 
 def _log10(x: Lane) -> Any:
@@ -520,6 +565,49 @@ def _write_quotient(module: ir.Module) -> ir.Function:
     (found,) = _one_of_two(product, is_usual, usual, lambda: [x / y])
     b.ret(found.value)
     return function
+
+
+# -------------------------------------------------------------------------------------------------- for usual numbers
+
+
+def usual_quotient(cx: Any, x: ir.Value, y: ir.Value) -> ir.Value:
+    """x/y without branches, if both and the result are of usual size, about which there is a doubt (`cx.doubts`)."""
+    divisor = Lane(cx, y, DOUBLE)
+    root = cx.inverse_roots.get(y)
+    if root is None:
+        _doubt(cx, _high_word(divisor), 2.0**-1000, 2.0**1000)
+        inverse = _inverse(divisor)
+    else:
+        inverse = _fused(root, _fused(-divisor, root, 1.0), root)
+    if isinstance(x, ir.Constant) and abs(x.constant) in (0.25, 0.5, 1.0, 2.0, 4.0):
+        return (inverse * Lane(cx, x, DOUBLE)).value  # exact
+    product = inverse * Lane(cx, x, DOUBLE)
+    _doubt(cx, _high_word(product), 2.0**-900, 2.0**1000)
+    return _fused(_fused(-product, divisor, Lane(cx, x, DOUBLE)), inverse, product).value
+
+
+def usual_root(cx: Any, x: ir.Value) -> ir.Value:
+    """√x without branches, if x is of usual size, about which there is a doubt. Its inverse is known then, too.
+
+    Of the device's inverse root y, the error e = 1 − x·y² leaves y·(1 + e/2 + 3e²/8), to all digits; the root x·y is
+    corrected by what its square leaves (Markstein 1990).
+    """
+    of = Lane(cx, x, DOUBLE)
+    _doubt(cx, of.b.bitcast(of.b.trunc(of.b.lshr(of.b.bitcast(x, I64), I64(32)), I32), F32), 2.0**-1000, 2.0**1000)
+    y = _from_device(of, "wg_near_inverse_root", F64)
+    left = _fused(-of, y * y, 1.0)
+    y = _fused(_fused(left, 0.375, 0.5), y * left, y)
+    root = of * y
+    root = _fused(_fused(-root, root, of), y * 0.5, root)
+    cx.inverse_roots[root.value] = y
+    return root.value
+
+
+def _doubt(cx: Any, size: ir.Value, low: float, high: float) -> None:
+    """Have it that a number may be less or more than usual."""
+    b = cx.builder
+    cx.doubts.append(b.fcmp_unordered("<", size, _as_high_word(low)))
+    cx.doubts.append(b.fcmp_unordered(">", size, _as_high_word(high)))
 
 
 # ---------------------------------------------------------------------------------------------------- error function

@@ -36,6 +36,8 @@ class DevicePlan:
         used = {*self.block.results, *[a for step in self.steps for a in operands_of(step)]}
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
+        self.copies: dict[Any, KernelRegion] = {}
+        """Kernels that copy operands of products."""
         self.recordings = Recordings(self.block)
         self.prepared = PreparedLaunches.of(self.block, self.steps, self.constants)
 

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 
 from wengert import disk
 
-_THREAD = """
+_DEVICE = """
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -47,6 +47,26 @@ define internal i64 @wg_from_lane(i64 %x, i32 %step) alwaysinline {
   ret i64 %y
 }
 
+declare float @llvm.nvvm.rcp.approx.ftz.f(float)
+declare double @llvm.nvvm.rcp.approx.ftz.d(double)
+
+define internal float @wg_near_inverse_single(float %x) alwaysinline {
+  %y = call float @llvm.nvvm.rcp.approx.ftz.f(float %x)
+  ret float %y
+}
+
+define internal double @wg_near_inverse(double %x) alwaysinline {
+  %y = call double @llvm.nvvm.rcp.approx.ftz.d(double %x)
+  ret double %y
+}
+
+declare double @llvm.nvvm.rsqrt.approx.ftz.d(double)
+
+define internal double @wg_near_inverse_root(double %x) alwaysinline {
+  %y = call double @llvm.nvvm.rsqrt.approx.ftz.d(double %x)
+  ret double %y
+}
+
 define internal i64 @wg_threads() alwaysinline {
   %n = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %b = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
@@ -65,21 +85,12 @@ def _target() -> llvm.Target:
     return llvm.Target.from_triple("nvptx64-nvidia-cuda")
 
 
-def without_threads(text: str) -> str:
-    """A kernel without the declarations of what says which thread it is, and without those that LLVM adds itself."""
-    return "\n".join(
-        line
-        for line in text.splitlines()
-        if not line.startswith(
-            (
-                'declare i64 @"wg_thread',
-                'declare i64 @"wg_from_lane',
-                "target triple",
-                "target datalayout",
-                "; ModuleID",
-            )
-        )
-    )
+_GIVEN = re.compile(r'(declare \S+ @"wg_(thread|threads|from_lane|near_inverse\w*)"|target|; ModuleID)')
+
+
+def without_given(text: str) -> str:
+    """A kernel without the declarations of what devices have, and without those that LLVM adds itself."""
+    return "\n".join([line for line in text.splitlines() if not _GIVEN.match(line)])
 
 
 def joins(text: str) -> bool:
@@ -93,7 +104,7 @@ def ptx_of(text: str, processor: str = "sm_70") -> str:
     What is computed is not changed by optimisation: products and sums are fused only where the code says so.
     """
     machine = _target().create_target_machine(cpu=processor, opt=3)
-    module = llvm.parse_assembly(_THREAD + without_threads(text))
+    module = llvm.parse_assembly(_DEVICE + without_given(text))
     module.triple = "nvptx64-nvidia-cuda"
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.backend.gpu import blas
 from wengert.backend.gpu.device import device_of
-from wengert.backend.gpu.launch import launch, value_of
+from wengert.backend.gpu.launch import in_rows, launch, value_of
 from wengert.backend.gpu.plan import DevicePlan, plan_of
 from wengert.backend.gpu.recording import launches_of
 from wengert.backend.gpu.regions import KernelRegion, is_count
@@ -104,7 +104,7 @@ def _run_steps(plan: DevicePlan, args: Sequence[Any], device: Any, into: Mapping
             launch(step, values, device, into)
         elif device is not None and step.op is loop:
             _run_loop(step, values, device)
-        elif device is None or not blas.fits(step) or not _multiply(step, values, device, into):
+        elif device is None or not blas.fits(step) or not _multiply(plan, step, values, device, into):
             _apply(step, values)
         for a in last:
             del values[a]
@@ -121,12 +121,18 @@ def _apply(node: Node, values: dict) -> None:
         values[out] = value
 
 
-def _multiply(node: Node, values: dict, device: Any, into: Mapping[Any, Any]) -> bool:
+def _multiply(plan: DevicePlan, node: Node, values: dict, device: Any, into: Mapping[Any, Any]) -> bool:
     x, y = [value_of(a, values) for a in node.args]
     (z,) = node.outs
     if not is_foreign(x) or not is_foreign(y):
         return False
     out = into[z] if z in into else device.empty(z.type.shape, z.type.dtype)
+    slow = device.slow_operand(x, y)
+    if slow == 0:
+        x = in_rows(x, node.args[0].type, plan.copies, device)
+    elif slow == 1:
+        turned = node.args[1].type
+        y = in_rows(y.T, turned._replace(shape=turned.shape[::-1]), plan.copies, device).T
     if not device.multiply(x, y, out):
         return False
     values[z] = out

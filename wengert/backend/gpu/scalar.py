@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.gpu.math import is_known, math_call, quotient
+from wengert.backend.gpu.math import is_known, math_call, quotient, usual_quotient, usual_root
 from wengert.backend.llvm.arrays.buffer import F32, F64, I64, POINTER, VOID, is_native, load_element, register_type
 from wengert.backend.llvm.scalars.emit import _Use
 from wengert.backend.llvm.scalars.lane import Unsupported
 from wengert.backend.llvm.scalars.values import constant, known_number
 from wengert.ir.node import Const, Node
-from wengert.ops.elementwise import divide, sech_squared
+from wengert.ops.elementwise import divide, reciprocal, sech_squared, sqrt
 from wengert.ops.op import TABLE
 from wengert.ops.reduce import weighted_sum
 from wengert.types import SCALARS
@@ -53,6 +53,10 @@ class KernelContext:
         self.addresses: dict[str, int] = {}
         self.divisors: set[Any] = set()
         """Values that several nodes divide by."""
+        self.doubts: list[ir.Value] | None = None
+        """While code is written that is right for usual numbers only: what would make a number unusual."""
+        self.inverse_roots: dict[ir.Value, Any] = {}
+        """Of roots in such code."""
 
     def device_math(self, name: str, *values: ir.Value) -> ir.Value:
         y = math_call(self, name, *values)
@@ -80,6 +84,14 @@ def written(cx: KernelContext, node: Node, values: Sequence[Any]) -> Any:
     """The scalar code of a node."""
     if node.op is sech_squared and values[0].type in (F32, F64):
         return cx.device_math(node.op.name, values[0])  # together with tanh, of which it is the derivative
+    if cx.doubts is not None and node.op in (divide, reciprocal, sqrt) and values[-1].type == F64:
+        x, y = values if node.op is divide else (F64(1.0), *values)
+        if node.op is sqrt:
+            return usual_root(cx, y)
+        if isinstance(x, ir.Constant):
+            x = F64(float(x.constant))
+        if x.type == F64 and not isinstance(y, ir.Constant):
+            return usual_quotient(cx, x, y)
     if node.op is divide and node.args[1] in cx.divisors and all(v.type == F64 for v in values):
         return quotient(cx, *values)
     dtypes = [a.type.dtype for a in node.args]

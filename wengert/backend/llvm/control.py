@@ -61,7 +61,7 @@ class Arrival(NamedTuple):
 
 def settle(em: Emitter, arrivals: Sequence[Arrival]) -> None:
     """Bring arrays to their slots. All slots have a new epoch afterwards."""
-    waiting = [a for a in arrivals if not _is_there(em, a)]
+    waiting = [a for a in arrivals if not _is_there(a)]
     while waiting:
         for k, arrival in enumerate(waiting):
             others = [w for j, w in enumerate(waiting) if j != k]
@@ -78,7 +78,7 @@ def settle(em: Emitter, arrivals: Sequence[Arrival]) -> None:
         arrival.slot.epoch += 1
 
 
-def _is_there(em: Emitter, arrival: Arrival) -> bool:
+def _is_there(arrival: Arrival) -> bool:
     """Whether an array lies in its slot already, whole and in order."""
     array = arrival.array
     if array.buffer is None or array.buffer.strides is not None or array.slots() != [arrival.slot]:

@@ -32,6 +32,7 @@ from wengert.backend.llvm.run import run_block
 from wengert.backend.plan.access import byte_bound
 from wengert.backend.plan.memory import lay_out, plan_program
 from wengert.ir.analysis.ranges import intervals
+from wengert.ir.loops import LOOPS
 from wengert.ir.node import Const, Program, Type
 
 STACK_IN_ALL = 1 << 14
@@ -68,7 +69,7 @@ def write_kernel(program: Program) -> Kernel:
     """The LLVM module of a program, and what Python must know to call it."""
     written = write_function(program)
     cx, inputs, outputs = written.cx, written.inputs, written.outputs
-    runs_long = any(name in ("loop", "while") for name, _ in written.report) or any(
+    runs_long = any(name in LOOPS for name, _ in written.report) or any(
         (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
     )
     interface = Interface(inputs, outputs, cx.faults, written.report, has_entry(inputs, outputs))

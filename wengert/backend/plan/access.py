@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from wengert.ir.loops import loop_parts
+from wengert.ir.loops import LOOPS, loop_parts
 from wengert.ir.node import Dyn, Node, Operand, Ref, Type
 from wengert.ops.index import ARRAY, FLAG, explicit
 from wengert.ops.traits import Cost, rearranges
@@ -91,7 +91,7 @@ def reads_each_once(node: Node, k: int) -> bool:
         patterns = node.params["patterns"]
         basic = len(node.args) == len(patterns)
         return basic and k < len(patterns) and _fills(operand.type, node.outs[0].type.ndim, patterns[k], ())
-    if name in ("loop", "while"):
+    if name in LOOPS:
         parts = loop_parts(node)
         return 0 <= k - parts.first < parts.carried
     return False

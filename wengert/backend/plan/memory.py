@@ -38,7 +38,7 @@ from wengert.backend.plan.inline import inline_calls
 from wengert.backend.plan.lower import lowered
 from wengert.ir.analysis.regions import region_of
 from wengert.ir.analysis.uses import makers_of, readers_of, uses_of
-from wengert.ir.loops import loop_parts
+from wengert.ir.loops import LOOPS, loop_parts
 from wengert.ir.node import Block, Const, Node, Operand, Type, Var
 from wengert.ops.traits import Cost
 
@@ -363,7 +363,7 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             for version_read in read:
                 by_version.setdefault(version_read, []).append(w)
     for i, node in enumerate(plan.block.nodes):
-        if node.op.name in ("loop", "while"):
+        if node.op.name in LOOPS:
             forced.update(_parts_of_carried(plan, i, node))
         if not node.op.writes:
             continue
@@ -453,7 +453,7 @@ def _give_away(plan: BlockPlan) -> None:
         if not node.blocks:
             continue
         candidates = range(len(node.args))
-        if node.op.name in ("loop", "while"):
+        if node.op.name in LOOPS:
             parts = loop_parts(node)
             candidates = range(parts.first, parts.first + parts.carried)
         read_by = Counter(v for a in node.args if isinstance(a, Var) for v in plan.reads[a])
@@ -461,7 +461,7 @@ def _give_away(plan: BlockPlan) -> None:
             version = plan.alias(node.args[k]) if node.args[k].type.ndim else None
             if version is None or not _is_owned(plan, version):
                 continue
-            if node.op.name in ("loop", "while") and not node.outs[k - candidates.start].type.is_static:
+            if node.op.name in LOOPS and not node.outs[k - candidates.start].type.is_static:
                 continue  # what is carried may become longer
             if plan.last.get(version, -1) <= i and read_by[version] == 1 and version.type.is_static:
                 plan.taken[i, k] = version

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wengert.ir.loops import LOOPS
 from wengert.ir.node import Block, Const, Node, Operand, Source, Var, map_refs
 from wengert.ops.op import Op
 
@@ -127,7 +128,7 @@ class _Copy:
             step.outs = [outs[k] for k in wanted]
             step.codes = {key: self.code(node.params[key], wanted) for key in ("then", "orelse")}
             _drop_unused_arguments(step, 1)
-        elif name in ("loop", "while"):
+        elif name in LOOPS:
             self._loop(step, node, used)
         return [step]
 

@@ -232,33 +232,11 @@ class Definitions:
         return edited(module, node, edits)
 
     def _collect(self, module: ModuleType, node: ast.AST, own: set[str], texts: dict, edits: list) -> None:
-        if isinstance(node, ast.Attribute):
-            value = value_of(module, node, own)
-            if isinstance(node.value, ast.Name) and node.value.id not in own:
-                owner = getattr(module, node.value.id, None)
-                if isinstance(owner, Choice):  # what is chosen now; the file has no such switch
-                    edits.append((node, repr(getattr(owner, node.attr))))
-                    return
-                if isinstance(owner, Op) and node.attr == "impl":
-                    edits.append((node, self._row(owner)))
-                    return
-            if isinstance(value, ModuleType):
-                edits.append((node, self.module(value.__name__)))
+        if isinstance(node, (ast.Attribute, ast.Call)):
+            found = self._in_place_of(module, node, own, texts)
+            if found is not None:
+                edits.append((node, found))
                 return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in own:
-            raised = getattr(module, node.func.id, None)
-            if isinstance(raised, type) and issubclass(raised, WengertError):
-                builtin = next(c.__name__ for c in raised.__mro__ if c.__module__ == "builtins")
-                inner: list[tuple[ast.AST, str]] = []
-                self._collect(module, node.args[0], own, texts, inner)
-                edits.append((node, f"{builtin}({edited(module, node.args[0], inner)})"))
-                return
-        if isinstance(node, ast.Call) and getattr(value_of(module, node.func, own), "__module__", "") in (
-            library.__name__,
-            within.__name__,
-        ):
-            edits.append((node, self._on_plain(module, node, own, texts)))
-            return
         if isinstance(node, ast.Call):  # an argument needs no parentheses
             for argument in [*node.args, *[k.value for k in node.keywords]]:
                 if isinstance(argument, ast.Name) and argument.id in texts:
@@ -275,25 +253,37 @@ class Definitions:
                 if called != node.id:
                     edits.append((node, called))
             return
-        if isinstance(node, ast.AnnAssign):
-            edits.append((node.annotation, ""))
-            children: list[ast.AST] = [node.target] + ([node.value] if node.value else [])
-        elif isinstance(node, ast.arg):
-            if node.annotation:
-                edits.append((node.annotation, ""))
-            return
-        elif isinstance(node, ast.FunctionDef):
-            if node.returns:
-                edits.append((node.returns, ""))
-            own = own | {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)} | assigned(node)
-            children = [node.args, *node.body, *node.decorator_list]
-        elif isinstance(node, ast.Lambda):
+        annotation = getattr(node, "returns" if isinstance(node, ast.FunctionDef) else "annotation", None)
+        if annotation is not None:
+            edits.append((annotation, ""))
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             own = own | {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-            children = [node.args, node.body]
-        else:
-            children = list(ast.iter_child_nodes(node))
-        for child in children:
-            self._collect(module, child, own, texts, edits)
+        if isinstance(node, ast.FunctionDef):
+            own = own | assigned(node)
+        for child in ast.iter_child_nodes(node):
+            if child is not annotation:
+                self._collect(module, child, own, texts, edits)
+
+    def _in_place_of(self, module: ModuleType, node: Any, own: set[str], texts: dict[str, Text]) -> str | None:
+        """The source of an attribute or call that reads otherwise in the file than here, if it does."""
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id not in own:
+                owner = getattr(module, node.value.id, None)
+                if isinstance(owner, Choice):  # what is chosen now; the file has no such switch
+                    return repr(getattr(owner, node.attr))
+                if isinstance(owner, Op) and node.attr == "impl":
+                    return self._row(owner)
+            value = value_of(module, node, own)
+            return self.module(value.__name__) if isinstance(value, ModuleType) else None
+        if isinstance(node.func, ast.Name) and node.func.id not in own:
+            raised = getattr(module, node.func.id, None)
+            if isinstance(raised, type) and issubclass(raised, WengertError):
+                builtin = next(c.__name__ for c in raised.__mro__ if c.__module__ == "builtins")
+                inner: list[tuple[ast.AST, str]] = []
+                self._collect(module, node.args[0], own, texts, inner)
+                return f"{builtin}({edited(module, node.args[0], inner)})"
+        asks = getattr(value_of(module, node.func, own), "__module__", "") in (library.__name__, within.__name__)
+        return self._on_plain(module, node, own, texts) if asks else None
 
     def _on_plain(self, module: ModuleType, node: ast.Call, own: set[str], texts: dict[str, Text]) -> str:
         """The source of a call of a function that asks for the library of values."""

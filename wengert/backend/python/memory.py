@@ -16,6 +16,7 @@ from collections import defaultdict
 from itertools import count
 
 from wengert.backend.python.code import Code, Step
+from wengert.ir.loops import LOOPS
 from wengert.ir.node import Const, Operand, Var
 from wengert.ops.index import _Mark
 
@@ -66,7 +67,7 @@ class Memory:
 
     def _look_at(self, step: Step, needed: Roots) -> Roots:
         """Give the results of a step their roots; say what it writes to."""
-        if step.name in ("loop", "while"):
+        if step.name in LOOPS:
             return self._loop(step, needed)
         if step.name == "cond":
             return self._cond(step, needed)

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.backend.python.code import Code, Step
 from wengert.backend.python.literals import is_uniform
+from wengert.ir.loops import LOOPS
 from wengert.ir.node import Const, Operand, Type, Var, map_refs
 
 Same = dict[Var, Operand]
@@ -41,7 +42,7 @@ class _Tidy:
             step.args = [self.get(a) for a in step.args]
             step.sizes = [self.get(a) for a in step.sizes]
             _fix_sizes(step)
-            if step.name in ("loop", "while"):
+            if step.name in LOOPS:
                 self._loop(step)
             elif step.name == "cond":
                 self._arguments(step, 1, list(step.codes.values()), 0)

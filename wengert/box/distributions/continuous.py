@@ -95,18 +95,7 @@ class Continuous(Univariate):
 
     def _cumulative(self, formula: Any, name: str, x: Any, shapes: tuple, loc: Any, scale: Any) -> Any:
         z = (x - loc) / scale
-        _, high = self.bounds(shapes)
-        outside = self._is_outside(z, shapes)
-        below, above = OUTSIDE[name]
-        spare = self.spare_point(shapes)
-        y = split(
-            outside,
-            lambda z: np.where(z >= high, above, below),
-            lambda z: formula(z, *shapes),
-            (z,),
-            (spare,),
-            (spare,),
-        )
+        y = self.cumulated(formula, name, z, self._is_outside(z, shapes), shapes)
         return checked(shaped(y, z, scale, *shapes), self._are_valid(shapes, scale))
 
     def _quantile(self, formula: Any, q: Any, shapes: tuple, loc: Any, scale: Any) -> Any:
@@ -128,9 +117,14 @@ class Continuous(Univariate):
 CONTINUOUS: dict[str, Continuous] = {}
 
 
-def _positive(*shapes: Any) -> Any:
+def positive(*shapes: Any) -> Any:
     """All shape parameters are positive."""
     return all_of(*[s > 0 for s in shapes])
+
+
+def on_half_line(shapes: str = "", **formulas: Any) -> Continuous:
+    """A distribution of positive numbers, with positive shape parameters unless `valid` says otherwise."""
+    return Continuous(tuple(shapes.split()), support=(0, INF), **{"valid": positive if shapes else None, **formulas})
 
 
 def _moment(exists: Callable, formula: Callable) -> Formula:
@@ -233,7 +227,7 @@ CONTINUOUS["pareto"] = Continuous(
     ("b",),
     support=(1, INF),
     spare=2.0,
-    valid=_positive,
+    valid=positive,
     logpdf=lambda z, b: np.log(b) - (b + 1) * np.log(z),
     cdf=lambda z, b: -np.expm1(-b * np.log(z)),
     sf=lambda z, b: np.exp(-b * np.log(z)),
@@ -258,10 +252,8 @@ def _weibull_moment(k: int, c: Any) -> Any:
     return sc.gamma(1 + k / c)
 
 
-CONTINUOUS["weibull_min"] = Continuous(
-    ("c",),
-    support=(0, INF),
-    valid=_positive,
+CONTINUOUS["weibull_min"] = on_half_line(
+    "c",
     logpdf=lambda z, c: np.log(c) + sc.xlogy(c - 1, z) - z**c,
     pdf=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
     cdf=lambda z, c: -np.expm1(-(z**c)),
@@ -278,12 +270,12 @@ CONTINUOUS["weibull_min"] = Continuous(
 # --------------------------------------------------------------------------------------------------- the normal family
 
 
-def _norm_logpdf(z: Any) -> Any:
+def norm_logpdf(z: Any) -> Any:
     return -0.5 * z * z - 0.5 * LOG_2PI
 
 
 CONTINUOUS["norm"] = Continuous(
-    logpdf=_norm_logpdf,
+    logpdf=norm_logpdf,
     cdf=lambda z: sc.ndtr(z),
     sf=lambda z: sc.ndtr(-z),
     logcdf=lambda z: sc.log_ndtr(z),
@@ -295,12 +287,10 @@ CONTINUOUS["norm"] = Continuous(
     var=lambda: 1.0,
 )
 
-CONTINUOUS["lognorm"] = Continuous(
-    ("s",),
-    support=(0, INF),
-    valid=_positive,
+CONTINUOUS["lognorm"] = on_half_line(
+    "s",
     vanishes_below=True,
-    logpdf=lambda z, s: _norm_logpdf(np.log(z) / s) - np.log(s) - np.log(z),
+    logpdf=lambda z, s: norm_logpdf(np.log(z) / s) - np.log(s) - np.log(z),
     cdf=lambda z, s: sc.ndtr(np.log(z) / s),
     sf=lambda z, s: sc.ndtr(-np.log(z) / s),
     logcdf=lambda z, s: sc.log_ndtr(np.log(z) / s),
@@ -363,14 +353,7 @@ def _truncnorm_spare(a: Any, b: Any) -> Any:
 
 
 def _truncnorm_entropy(a: Any, b: Any) -> Any:
-    log_total = _log_mass(a, b)
-
-    def term(z: Any) -> Any:
-        return split(
-            np.isinf(z), lambda *args: 0.0, lambda z, m: z * np.exp(_norm_logpdf(z) - m), (z, log_total), (0, 0), (0, 0)
-        )
-
-    return 0.5 * (1 + LOG_2PI) + log_total + 0.5 * (term(a) - term(b))
+    return 0.5 * (1 + LOG_2PI) + _log_mass(a, b) + 0.5 * _end_terms(a, b, 1)
 
 
 def _end_terms(a: Any, b: Any, power: int) -> Any:
@@ -381,7 +364,7 @@ def _end_terms(a: Any, b: Any, power: int) -> Any:
         return split(
             np.isinf(z),
             lambda *args: 0.0,
-            lambda z, m: z**power * np.exp(_norm_logpdf(z) - m),
+            lambda z, m: z**power * np.exp(norm_logpdf(z) - m),
             (z, log_total),
             (0.0, 0.0),
             (0.0, 0.0),
@@ -424,7 +407,7 @@ CONTINUOUS["truncnorm"] = Continuous(
     support=lambda a, b: (a, b),
     spare=_truncnorm_spare,
     valid=lambda a, b: a < b,
-    logpdf=lambda z, a, b: _norm_logpdf(z) - _log_mass(a, b),
+    logpdf=lambda z, a, b: norm_logpdf(z) - _log_mass(a, b),
     cdf=lambda z, a, b: _mass_over(a, z, _log_mass(a, b)),
     sf=lambda z, a, b: _mass_over(z, b, _log_mass(a, b)),
     logcdf=lambda z, a, b: _log_mass(a, z) - _log_mass(a, b),
@@ -462,10 +445,8 @@ def _invgamma_entropy(a: Any) -> Any:
     )
 
 
-CONTINUOUS["gamma"] = Continuous(
-    ("a",),
-    support=(0, INF),
-    valid=_positive,
+CONTINUOUS["gamma"] = on_half_line(
+    "a",
     logpdf=lambda z, a: sc.xlogy(a - 1, z) - z - sc.gammaln(a),
     pdf=lambda z, a: gamma_density(a, z),
     cdf=lambda z, a: sc.gammainc(a, z),
@@ -480,10 +461,8 @@ CONTINUOUS["gamma"] = Continuous(
 )
 
 # χ² with n degrees of freedom is twice a gamma variable of shape n/2.
-CONTINUOUS["chi2"] = Continuous(
-    ("df",),
-    support=(0, INF),
-    valid=_positive,
+CONTINUOUS["chi2"] = on_half_line(
+    "df",
     logpdf=lambda z, df: sc.xlogy(0.5 * df - 1, 0.5 * z) - 0.5 * z - sc.gammaln(0.5 * df) - LOG_2,
     pdf=lambda z, df: 0.5 * gamma_density(0.5 * df, 0.5 * z),
     cdf=lambda z, df: sc.gammainc(0.5 * df, 0.5 * z),
@@ -497,10 +476,8 @@ CONTINUOUS["chi2"] = Continuous(
     var=lambda df: 2 * df,
 )
 
-CONTINUOUS["invgamma"] = Continuous(
-    ("a",),
-    support=(0, INF),
-    valid=_positive,
+CONTINUOUS["invgamma"] = on_half_line(
+    "a",
     vanishes_below=True,
     logpdf=lambda z, a: -(a + 1) * np.log(z) - sc.gammaln(a) - 1 / z,
     cdf=lambda z, a: sc.gammaincc(a, 1 / z),
@@ -520,7 +497,7 @@ CONTINUOUS["beta"] = Continuous(
     ("a", "b"),
     support=(0, 1),
     spare=0.5,
-    valid=_positive,
+    valid=positive,
     logpdf=lambda z, a, b: sc.xlogy(a - 1, z) + sc.xlog1py(b - 1, -z) - sc.betaln(a, b),
     pdf=lambda z, a, b: beta_density(a, b, z),
     cdf=lambda z, a, b: sc.betainc(a, b, z),
@@ -589,10 +566,8 @@ def _f_ppf(q: Any, m: Any, n: Any) -> Any:
     return x / rest * (n / m)
 
 
-CONTINUOUS["f"] = Continuous(
-    ("dfn", "dfd"),
-    support=(0, INF),
-    valid=_positive,
+CONTINUOUS["f"] = on_half_line(
+    "dfn dfd",
     logpdf=_f_logpdf,
     pdf=_f_pdf,
     cdf=_f_cdf,
@@ -654,10 +629,10 @@ def _t_entropy(df: Any) -> Any:
 
 CONTINUOUS["t"] = Continuous(
     ("df",),
-    valid=_positive,
+    valid=positive,
     logpdf=_t(
         lambda z, df: student_log_density(0.5 * df, z / np.sqrt(df)) - 0.5 * np.log(df),
-        _norm_logpdf,
+        norm_logpdf,
     ),
     cdf=_t(lambda z, df: student_cdf(0.5 * df, z / np.sqrt(df), n=0), lambda z: sc.ndtr(z)),
     sf=_t(lambda z, df: student_cdf(0.5 * df, -z / np.sqrt(df), n=0), lambda z: sc.ndtr(-z)),

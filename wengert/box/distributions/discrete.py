@@ -85,17 +85,7 @@ class Discrete(Univariate):
         shapes = self._settled(shapes)
         k = np.floor(stop_gradient(k) - stop_gradient(loc))
         low, high = self.bounds(shapes)
-        outside = either(k < low, k >= high)
-        below, above = OUTSIDE[name]
-        spare = self.spare_point(shapes)
-        y = split(
-            outside,
-            lambda k: np.where(k >= high, above, below),
-            lambda k: formula(k, *shapes),
-            (k,),
-            (spare,),
-            (spare,),
-        )
+        y = self.cumulated(formula, name, k, either(k < low, k >= high), shapes)
         return checked(shaped(y, k, *shapes), all_of(self.are_valid(shapes), np.logical_not(np.isnan(k))))
 
     def _property(self, name: str, formula: Formula, shapes: tuple, loc: Any, scale: Any) -> Any:

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+import numpy as np
+
 from wengert.box.dispatch import BLIND
 from wengert.box.distributions.categorical import Categorical
 from wengert.box.distributions.continuous import CONTINUOUS
@@ -31,9 +33,10 @@ from wengert.box.distributions.rarer import RARER
 from wengert.box.distributions.rarest import RAREST
 from wengert.box.distributions.summed import SUMMED
 from wengert.box.distributions.univariate import Univariate, unsupported
-from wengert.box.functions.operands import holds_traced
+from wengert.box.functions.operands import answer, holds_traced
 from wengert.imported import when_imported
 from wengert.ops.op import Traced
+from wengert.running import running
 
 UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER, **RAREST, **SUMMED}
 MULTIVARIATE = {**USUAL_MULTIVARIATE, **FURTHER_MULTIVARIATE}
@@ -112,9 +115,33 @@ def _frozen_parameters(name: str, frozen: Any) -> tuple[tuple, dict]:
 
 def _method(name: str, method: str) -> Callable:
     found = MULTIVARIATE[name].get(method) if name in MULTIVARIATE else UNIVARIATE[name].method(method)
+    if found is None and name in UNIVARIATE and method in _OF_OTHERS:
+        return functools.partial(_OF_OTHERS[method], name)
     if found is None:
         raise unsupported(name, method)
     return found
+
+
+def _stats(name: str, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
+    """Mean and variance, or one of them."""
+    if args and isinstance(args[0], str):  # of a frozen distribution
+        moments, args = args[0], args[1:]
+    if not set(moments) <= {"m", "v"}:
+        raise unsupported(name, f"stats(moments={moments!r})")
+    found = tuple(_method(name, which)(*args, **kwds) for which, m in (("mean", "m"), ("var", "v")) if m in moments)
+    return found if len(found) > 1 else found[0] if found else ()
+
+
+def _interval(name: str, confidence: Any, *args: Any, **kwds: Any) -> tuple:
+    """What has as much probability to its left as to its right."""
+    if running.state.capture is None and answer(lambda c: bool(np.any((c < 0) | (c > 1))), confidence):
+        raise ValueError("alpha must be between 0 and 1 inclusive")
+    quantile = _method(name, "ppf")
+    return tuple(quantile(q, *args, **kwds) for q in ((1.0 - confidence) / 2, (1.0 + confidence) / 2))
+
+
+_OF_OTHERS: dict[str, Callable] = {"stats": _stats, "interval": _interval}
+"""Methods that are written with others."""
 
 
 def _freeze(name: str, args: tuple) -> Frozen:
@@ -137,6 +164,8 @@ def _fill_the_table(stats: Any) -> None:
                     private = getattr(distribution, f"_{method}", None)
                     if private is not None and method in _OF_NUMBERS:
                         BLIND[private] = found
+        for method, of_others in _OF_OTHERS.items():
+            BLIND[getattr(getattr(stats, name), method)] = functools.partial(of_others, name)
     for kind in NEW_FAMILIES:
         if hasattr(stats, kind):
             BLIND[getattr(stats, kind)] = made(kind, _freeze)

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from wengert.box.distributions.continuous import CONTINUOUS, Continuous
+from wengert.box.distributions.continuous import (
+    CONTINUOUS,
+    LOG_2,
+    LOG_2PI,
+    LOG_PI,
+    Continuous,
+    norm_logpdf,
+    on_half_line,
+    positive,
+)
 from wengert.box.distributions.discrete import Discrete
 from wengert.box.distributions.univariate import INF, Univariate, all_of, log1mexp, split
 
-LOG_2, LOG_PI, LOG_2PI = math.log(2), math.log(math.pi), math.log(2 * math.pi)
 _NEAR = 0.03
 _TERMS = 11
 """So many terms of a power series: 0.03 to this power is below rounding."""
-
-
-def _positive(*shapes: Any) -> Any:
-    return all_of(*[s > 0 for s in shapes])
-
-
-def _norm_logpdf(z: Any) -> Any:
-    return -0.5 * z * z - 0.5 * LOG_2PI
 
 
 def _ratio(function: Any, coefficients: list[float]) -> Any:
@@ -133,11 +133,6 @@ def _two_sided(left: Any, right: Any) -> Any:
     return lambda z, a: split(z < 0, left, right, (z, a), (-1.0, 0.0), (1.0, 0.0))
 
 
-def _half(shapes: tuple[str, ...], logpdf: Any, **others: Any) -> Continuous:
-    """A distribution of positive numbers, by default with positive shape parameters."""
-    return Continuous(shapes, support=(0, INF), logpdf=logpdf, **{"valid": _positive if shapes else None, **others})
-
-
 RARER: dict[str, Univariate] = {
     # ------------------------------------------------------------------------------------------------- extreme values
     "genpareto": Continuous(
@@ -163,9 +158,9 @@ RARER: dict[str, Univariate] = {
         logcdf=lambda z, c: -np.exp(_extreme(z, c)),
         ppf=lambda q, c: expm1_ratio(-c, -np.log(-np.log(q))),
     ),
-    "invweibull": _half(
-        ("c",),
-        lambda z, c: np.log(c) - (c + 1) * np.log(z) - z**-c,
+    "invweibull": on_half_line(
+        "c",
+        logpdf=lambda z, c: np.log(c) - (c + 1) * np.log(z) - z**-c,
         vanishes_below=True,
         cdf=lambda z, c: np.exp(-(z**-c)),
         sf=lambda z, c: -np.expm1(-(z**-c)),
@@ -176,16 +171,16 @@ RARER: dict[str, Univariate] = {
         ("c",),
         support=(-INF, 0),
         spare=-1.0,
-        valid=_positive,
+        valid=positive,
         logpdf=lambda z, c: np.log(c) + sc.xlogy(c - 1, -z) - (-z) ** c,
         cdf=lambda z, c: np.exp(-((-z) ** c)),
         sf=lambda z, c: -np.expm1(-((-z) ** c)),
         logcdf=lambda z, c: -((-z) ** c),
         ppf=lambda q, c: -((-np.log(q)) ** (1 / c)),
     ),
-    "gompertz": _half(
-        ("c",),
-        lambda z, c: np.log(c) + z - c * np.expm1(z),
+    "gompertz": on_half_line(
+        "c",
+        logpdf=lambda z, c: np.log(c) + z - c * np.expm1(z),
         cdf=lambda z, c: -np.expm1(-c * np.expm1(z)),
         sf=lambda z, c: np.exp(-c * np.expm1(z)),
         logsf=lambda z, c: -c * np.expm1(z),
@@ -193,147 +188,150 @@ RARER: dict[str, Univariate] = {
     ),
     # --------------------------------------------------------------------------------------- positive, for times, sizes
     "erlang": dataclasses.replace(CONTINUOUS["gamma"]),
-    "gibrat": _half(
-        (),
-        lambda z: _norm_logpdf(np.log(z)) - np.log(z),
+    "gibrat": on_half_line(
+        logpdf=lambda z: norm_logpdf(np.log(z)) - np.log(z),
         vanishes_below=True,
         cdf=lambda z: sc.ndtr(np.log(z)),
         sf=lambda z: sc.ndtr(-np.log(z)),
         ppf=lambda q: np.exp(sc.ndtri(q)),
     ),
-    "alpha": _half(
-        ("a",),
-        lambda z, a: -2 * np.log(z) + _norm_logpdf(a - 1 / z) - sc.log_ndtr(a),
+    "alpha": on_half_line(
+        "a",
+        logpdf=lambda z, a: -2 * np.log(z) + norm_logpdf(a - 1 / z) - sc.log_ndtr(a),
         vanishes_below=True,
         cdf=lambda z, a: sc.ndtr(a - 1 / z) / sc.ndtr(a),
         ppf=lambda q, a: 1 / (a - sc.ndtri(q * sc.ndtr(a))),
     ),
-    "burr": _half(
-        ("c", "d"),
-        lambda z, c, d: np.log(c) + np.log(d) - (c + 1) * np.log(z) - (d + 1) * np.logaddexp(0.0, -c * np.log(z)),
+    "burr": on_half_line(
+        "c d",
+        logpdf=lambda z, c, d: (
+            np.log(c) + np.log(d) - (c + 1) * np.log(z) - (d + 1) * np.logaddexp(0.0, -c * np.log(z))
+        ),
         vanishes_below=True,
         cdf=lambda z, c, d: np.exp(-d * np.logaddexp(0.0, -c * np.log(z))),
         sf=lambda z, c, d: -np.expm1(-d * np.logaddexp(0.0, -c * np.log(z))),
         logcdf=lambda z, c, d: -d * np.logaddexp(0.0, -c * np.log(z)),
         ppf=lambda q, c, d: np.exp(-np.log(np.expm1(-np.log(q) / d)) / c),
     ),
-    "exponpow": _half(
-        ("b",),
-        lambda z, b: 1 + np.log(b) + sc.xlogy(b - 1, z) + z**b - np.exp(z**b),
+    "exponpow": on_half_line(
+        "b",
+        logpdf=lambda z, b: 1 + np.log(b) + sc.xlogy(b - 1, z) + z**b - np.exp(z**b),
         cdf=lambda z, b: -np.expm1(-np.expm1(z**b)),
         sf=lambda z, b: np.exp(-np.expm1(z**b)),
         logsf=lambda z, b: -np.expm1(z**b),
         ppf=lambda q, b: np.log1p(-np.log1p(-q)) ** (1 / b),
     ),
-    "exponweib": _half(
-        ("a", "c"),
-        lambda z, a, c: np.log(a) + np.log(c) + (a - 1) * log1mexp(z**c) - z**c + (c - 1) * np.log(z),
+    "exponweib": on_half_line(
+        "a c",
+        logpdf=lambda z, a, c: np.log(a) + np.log(c) + (a - 1) * log1mexp(z**c) - z**c + (c - 1) * np.log(z),
         vanishes_below=True,
         cdf=lambda z, a, c: np.exp(a * log1mexp(z**c)),
         sf=lambda z, a, c: -np.expm1(a * log1mexp(z**c)),
         logcdf=lambda z, a, c: a * log1mexp(z**c),
         ppf=lambda q, a, c: (-np.log1p(-(q ** (1 / a)))) ** (1 / c),
     ),
-    "fatiguelife": _half(
-        ("c",),
-        lambda z, c: np.log1p(z) - (z - 1) ** 2 / (2 * z * c * c) - np.log(2 * c) - 0.5 * LOG_2PI - 1.5 * np.log(z),
+    "fatiguelife": on_half_line(
+        "c",
+        logpdf=lambda z, c: (
+            np.log1p(z) - (z - 1) ** 2 / (2 * z * c * c) - np.log(2 * c) - 0.5 * LOG_2PI - 1.5 * np.log(z)
+        ),
         vanishes_below=True,
         cdf=lambda z, c: sc.ndtr((np.sqrt(z) - 1 / np.sqrt(z)) / c),
         sf=lambda z, c: sc.ndtr((1 / np.sqrt(z) - np.sqrt(z)) / c),
         ppf=lambda q, c: np.exp(2 * np.arcsinh(0.5 * c * sc.ndtri(q))),
     ),
-    "genexpon": _half(
-        ("a", "b", "c"),
-        lambda z, a, b, c: np.log(a - b * np.expm1(-c * z)) - (a + b) * z - b * np.expm1(-c * z) / c,
+    "genexpon": on_half_line(
+        "a b c",
+        logpdf=lambda z, a, b, c: np.log(a - b * np.expm1(-c * z)) - (a + b) * z - b * np.expm1(-c * z) / c,
         cdf=lambda z, a, b, c: -np.expm1(-(a + b) * z - b * np.expm1(-c * z) / c),
         sf=lambda z, a, b, c: np.exp(-(a + b) * z - b * np.expm1(-c * z) / c),
         logsf=lambda z, a, b, c: -(a + b) * z - b * np.expm1(-c * z) / c,
     ),
-    "halfgennorm": _half(
-        ("beta",),
-        lambda z, beta: np.log(beta) - sc.gammaln(1 / beta) - z**beta,
+    "halfgennorm": on_half_line(
+        "beta",
+        logpdf=lambda z, beta: np.log(beta) - sc.gammaln(1 / beta) - z**beta,
         cdf=lambda z, beta: sc.gammainc(1 / beta, z**beta),
         sf=lambda z, beta: sc.gammaincc(1 / beta, z**beta),
     ),
-    "kappa3": _half(
-        ("a",),
-        lambda z, a: np.log(a) - (1 / a + 1) * np.log(a + z**a),
+    "kappa3": on_half_line(
+        "a",
+        logpdf=lambda z, a: np.log(a) - (1 / a + 1) * np.log(a + z**a),
         cdf=lambda z, a: z * np.exp(-np.log(a + z**a) / a),
         ppf=lambda q, a: (a / np.expm1(-a * np.log(q))) ** (1 / a),
     ),
-    "loglaplace": _half(
-        ("c",),
-        lambda z, c: np.log(c) - LOG_2 - np.log(z) - c * np.abs(np.log(z)),
+    "loglaplace": on_half_line(
+        "c",
+        logpdf=lambda z, c: np.log(c) - LOG_2 - np.log(z) - c * np.abs(np.log(z)),
         vanishes_below=True,
         ppf=lambda q, c: np.exp(
             split(q < 0.5, lambda q: np.log(2 * q), lambda q: -LOG_2 - np.log1p(-q), (q,), (0.25,), (0.75,)) / c
         ),
     ),
-    "mielke": _half(
-        ("k", "s"),
-        lambda z, k, s: np.log(k) + (k - 1) * np.log(z) - (1 + k / s) * np.logaddexp(0.0, s * np.log(z)),
+    "mielke": on_half_line(
+        "k s",
+        logpdf=lambda z, k, s: np.log(k) + (k - 1) * np.log(z) - (1 + k / s) * np.logaddexp(0.0, s * np.log(z)),
         vanishes_below=True,
         cdf=lambda z, k, s: np.exp(-k / s * np.logaddexp(0.0, -s * np.log(z))),
         logcdf=lambda z, k, s: -k / s * np.logaddexp(0.0, -s * np.log(z)),
         ppf=lambda q, k, s: np.exp(-np.log(np.expm1(-s / k * np.log(q))) / s),
     ),
-    "powerlognorm": _half(
-        ("c", "s"),
-        lambda z, c, s: (
-            np.log(c) - np.log(z) - np.log(s) + _norm_logpdf(np.log(z) / s) + (c - 1) * sc.log_ndtr(-np.log(z) / s)
+    "powerlognorm": on_half_line(
+        "c s",
+        logpdf=lambda z, c, s: (
+            np.log(c) - np.log(z) - np.log(s) + norm_logpdf(np.log(z) / s) + (c - 1) * sc.log_ndtr(-np.log(z) / s)
         ),
         vanishes_below=True,
         cdf=lambda z, c, s: -np.expm1(c * sc.log_ndtr(-np.log(z) / s)),
         sf=lambda z, c, s: np.exp(c * sc.log_ndtr(-np.log(z) / s)),
         logsf=lambda z, c, s: c * sc.log_ndtr(-np.log(z) / s),
     ),
-    "geninvgauss": _half(
-        ("p", "b"),
-        lambda z, p, b: (p - 1) * np.log(z) - 0.5 * b * (z + 1 / z) - LOG_2 - _log_k(p, b),
+    "geninvgauss": on_half_line(
+        "p b",
+        logpdf=lambda z, p, b: (p - 1) * np.log(z) - 0.5 * b * (z + 1 / z) - LOG_2 - _log_k(p, b),
         valid=lambda p, b: b > 0,
         vanishes_below=True,
     ),
-    "recipinvgauss": _half(
-        ("mu",),
-        lambda z, mu: -((1 - mu * z) ** 2) / (2 * z * mu * mu) - 0.5 * (LOG_2PI + np.log(z)),
+    "recipinvgauss": on_half_line(
+        "mu",
+        logpdf=lambda z, mu: -((1 - mu * z) ** 2) / (2 * z * mu * mu) - 0.5 * (LOG_2PI + np.log(z)),
         vanishes_below=True,
     ),
-    "rel_breitwigner": _half(
-        ("rho",),
-        lambda z, rho: (
+    "rel_breitwigner": on_half_line(
+        "rho",
+        logpdf=lambda z, rho: (
             0.5 * (LOG_2 + np.log1p(rho**-2.0) - np.log1p(np.sqrt(1 + rho**-2.0)))
             + (LOG_2 - LOG_PI)
             - np.log1p(((z - rho) * (z + rho) / rho) ** 2)
         ),
     ),
-    "rice": _half(
-        ("b",),
-        lambda z, b: np.log(z) - 0.5 * (z - b) ** 2 + np.log(sc.i0e(z * b)),
+    "rice": on_half_line(
+        "b",
+        logpdf=lambda z, b: np.log(z) - 0.5 * (z - b) ** 2 + np.log(sc.i0e(z * b)),
         valid=lambda b: b >= 0,
         vanishes_below=True,
     ),
-    "ncx2": _half(("df", "nc"), _noncentral_chi2, valid=lambda df, nc: all_of(df > 0, nc >= 0)),
+    "ncx2": on_half_line("df nc", logpdf=_noncentral_chi2, valid=lambda df, nc: all_of(df > 0, nc >= 0)),
     # ------------------------------------------------------------------------------------------------- folded, doubled
-    "foldcauchy": _half(
-        ("c",),
-        lambda z, c: np.log(1 / (1 + (z - c) ** 2) + 1 / (1 + (z + c) ** 2)) - LOG_PI,
+    "foldcauchy": on_half_line(
+        "c",
+        logpdf=lambda z, c: np.log(1 / (1 + (z - c) ** 2) + 1 / (1 + (z + c) ** 2)) - LOG_PI,
         valid=lambda c: c >= 0,
         cdf=lambda z, c: (np.arctan(z - c) + np.arctan(z + c)) / math.pi,
         sf=lambda z, c: (np.arctan2(1.0, z - c) + np.arctan2(1.0, z + c)) / math.pi,
     ),
-    "foldnorm": _half(
-        ("c",),
-        lambda z, c: np.logaddexp(_norm_logpdf(z + c), _norm_logpdf(z - c)),
+    "foldnorm": on_half_line(
+        "c",
+        logpdf=lambda z, c: np.logaddexp(norm_logpdf(z + c), norm_logpdf(z - c)),
         valid=lambda c: c >= 0,
         cdf=lambda z, c: 0.5 * (sc.erf((z - c) / math.sqrt(2)) + sc.erf((z + c) / math.sqrt(2))),
         sf=lambda z, c: sc.ndtr(c - z) + sc.ndtr(-z - c),
     ),
     "dgamma": Continuous(
-        ("a",), valid=_positive, logpdf=lambda z, a: sc.xlogy(a - 1, np.abs(z)) - np.abs(z) - LOG_2 - sc.gammaln(a)
+        ("a",), valid=positive, logpdf=lambda z, a: sc.xlogy(a - 1, np.abs(z)) - np.abs(z) - LOG_2 - sc.gammaln(a)
     ),
     "dweibull": Continuous(
         ("c",),
-        valid=_positive,
+        valid=positive,
         logpdf=lambda z, c: np.log(c) - LOG_2 + sc.xlogy(c - 1, np.abs(z)) - np.abs(z) ** c,
     ),
     # ---------------------------------------------------------------------------------------------------- all numbers
@@ -350,8 +348,8 @@ RARER: dict[str, Univariate] = {
     ),
     "powernorm": Continuous(
         ("c",),
-        valid=_positive,
-        logpdf=lambda z, c: np.log(c) + _norm_logpdf(z) + (c - 1) * sc.log_ndtr(-z),
+        valid=positive,
+        logpdf=lambda z, c: np.log(c) + norm_logpdf(z) + (c - 1) * sc.log_ndtr(-z),
         cdf=lambda z, c: -np.expm1(c * sc.log_ndtr(-z)),
         sf=lambda z, c: np.exp(c * sc.log_ndtr(-z)),
         logsf=lambda z, c: c * sc.log_ndtr(-z),
@@ -359,7 +357,7 @@ RARER: dict[str, Univariate] = {
     ),
     "jf_skew_t": Continuous(
         ("a", "b"),
-        valid=_positive,
+        valid=positive,
         logpdf=lambda z, a, b: _jones_faddy(z, a, b) - (a + b - 1) * LOG_2 - sc.betaln(a, b) - 0.5 * np.log(a + b),
     ),
     "crystalball": Continuous(("beta", "m"), valid=lambda beta, m: all_of(m > 1, beta > 0), logpdf=_crystal),
@@ -383,7 +381,7 @@ RARER: dict[str, Univariate] = {
         ("chi",),
         support=(0, 1),
         spare=0.5,
-        valid=_positive,
+        valid=positive,
         vanishes_below=True,
         logpdf=lambda z, chi: (
             3 * np.log(chi)
@@ -399,7 +397,7 @@ RARER: dict[str, Univariate] = {
         ("c",),
         support=(0, 1),
         spare=0.5,
-        valid=_positive,
+        valid=positive,
         logpdf=lambda z, c: np.log(c) - np.log1p(c * z) - np.log(np.log1p(c)),
         cdf=lambda z, c: np.log1p(c * z) / np.log1p(c),
         ppf=lambda q, c: np.expm1(q * np.log1p(c)) / c,
@@ -409,7 +407,7 @@ RARER: dict[str, Univariate] = {
         ("c",),
         support=lambda c: (0, 1 / c),
         spare=lambda c: 0.5 / c,
-        valid=_positive,
+        valid=positive,
         logpdf=lambda z, c: LOG_2 + (1 / c - 1) * np.log1p(-c * z) - 2 * np.logaddexp(0.0, np.log1p(-c * z) / c),
         cdf=lambda z, c: np.tanh(-0.5 * np.log1p(-c * z) / c),
         ppf=lambda q, c: -np.expm1(-2 * c * np.arctanh(q)) / c,
@@ -420,7 +418,7 @@ RARER: dict[str, Univariate] = {
         spare=0.5,
         valid=lambda a, b: b > 0,
         vanishes_below=True,
-        logpdf=lambda z, a, b: np.log(b) - np.log(z) - np.log1p(-z) + _norm_logpdf(a + b * sc.logit(z)),
+        logpdf=lambda z, a, b: np.log(b) - np.log(z) - np.log1p(-z) + norm_logpdf(a + b * sc.logit(z)),
         cdf=lambda z, a, b: sc.ndtr(a + b * sc.logit(z)),
         sf=lambda z, a, b: sc.ndtr(-a - b * sc.logit(z)),
         ppf=lambda q, a, b: sc.expit((sc.ndtri(q) - a) / b),
@@ -429,7 +427,7 @@ RARER: dict[str, Univariate] = {
         ("c",),
         support=(-1, 1),
         spare=0.0,
-        valid=_positive,
+        valid=positive,
         logpdf=lambda z, c: (
             sc.xlog1py(0.5 * c - 1, z) + sc.xlog1py(0.5 * c - 1, -z) - (c - 1) * LOG_2 - sc.betaln(0.5 * c, 0.5 * c)
         ),
@@ -471,7 +469,7 @@ RARER: dict[str, Univariate] = {
     ),
     # --------------------------------------------------------------------------------------------------------- counts
     "planck": Discrete(
-        ("lambda_",), support=(0, INF), spare=0.0, valid=_positive, logpmf=lambda k, lam: log1mexp(lam) - lam * k
+        ("lambda_",), support=(0, INF), spare=0.0, valid=positive, logpmf=lambda k, lam: log1mexp(lam) - lam * k
     ),
     "boltzmann": Discrete(
         ("lambda_", "N"),
@@ -485,7 +483,7 @@ RARER: dict[str, Univariate] = {
         ("alpha",),
         support=(1, INF),
         spare=1.0,
-        valid=_positive,
+        valid=positive,
         logpmf=lambda k, alpha: np.log(alpha) + sc.betaln(k, alpha + 1),
     ),
     "zipf": Discrete(

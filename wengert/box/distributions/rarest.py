@@ -15,7 +15,7 @@ import scipy.special as sc
 from wengert.box.box import plain
 from wengert.box.distributions.continuous import Continuous
 from wengert.box.distributions.discrete import Discrete
-from wengert.box.distributions.univariate import INF, Univariate, all_of, split
+from wengert.box.distributions.univariate import INF, Univariate, all_of, are_whole, split
 from wengert.types import ndim_of
 
 LOG_2PI = math.log(2 * math.pi)
@@ -112,10 +112,6 @@ def _negative_hypergeometric(k: Any, M: Any, n: Any, r: Any) -> Any:
     return split(nothing, lambda *args: 0.0, usual, (k, M, n, r), (0.0, 2.0, 1.0, 1.0), (0.0, 2.0, 1.0, 1.0))
 
 
-def _are_whole(*counts: Any) -> Any:
-    return all_of(*[np.floor(n) == n for n in counts])
-
-
 RAREST: dict[str, Univariate] = {
     "pearson3": Continuous(("skew",), spare=0.0, valid=np.isfinite, logpdf=_pearson3),
     "vonmises_line": Continuous(
@@ -149,7 +145,7 @@ RAREST: dict[str, Univariate] = {
         counts=("n",),
         support=lambda a, n: (1, n),
         spare=1.0,
-        valid=lambda a, n: all_of(a >= 0, n >= 1, _are_whole(n)),
+        valid=lambda a, n: all_of(a >= 0, n >= 1, are_whole(n)),
         logpmf=lambda k, a, n: -a * np.log(k) - _log_harmonic(a, n),
     ),
     "hypergeom": Discrete(
@@ -157,7 +153,7 @@ RAREST: dict[str, Univariate] = {
         counts=("M", "n", "N"),
         support=lambda M, n, N: (np.maximum(N - (M - n), 0), np.minimum(n, N)),
         spare=lambda M, n, N: np.minimum(n, N),
-        valid=lambda M, n, N: all_of(M > 0, n >= 0, N >= 0, n <= M, N <= M, _are_whole(M, n, N)),
+        valid=lambda M, n, N: all_of(M > 0, n >= 0, N >= 0, n <= M, N <= M, are_whole(M, n, N)),
         logpmf=lambda k, M, n, N: _log_choose(n, k) + _log_choose(M - n, N - k) - _log_choose(M, N),
     ),
     "nhypergeom": Discrete(
@@ -165,7 +161,7 @@ RAREST: dict[str, Univariate] = {
         counts=("M", "n", "r"),
         support=lambda M, n, r: (0, n),
         spare=0.0,
-        valid=lambda M, n, r: all_of(n >= 0, n <= M, r >= 0, r <= M - n, _are_whole(M, n, r)),
+        valid=lambda M, n, r: all_of(n >= 0, n <= M, r >= 0, r <= M - n, are_whole(M, n, r)),
         logpmf=_negative_hypergeometric,
     ),
 }

@@ -18,7 +18,7 @@ from wengert.box.box import plain
 from wengert.box.distributions.continuous import Continuous
 from wengert.box.distributions.discrete import Discrete
 from wengert.box.distributions.rarer import expm1_ratio, log1p_ratio
-from wengert.box.distributions.univariate import INF, Univariate, all_of, split
+from wengert.box.distributions.univariate import INF, Univariate, all_of, are_whole, split
 from wengert.box.functions.statistics import logsumexp
 from wengert.types import ndim_of
 
@@ -112,10 +112,6 @@ def _fisher(k: Any, M: Any, n: Any, N: Any, odds: Any) -> Any:
     return weight(k) - total
 
 
-def _whole(*counts: Any) -> Any:
-    return all_of(*[np.floor(n) == n for n in counts])
-
-
 SUMMED: dict[str, Univariate] = {
     "nct": Continuous(
         ("df", "nc"), spare=0.0, valid=lambda df, nc: all_of(df > 0, np.isfinite(nc)), logpdf=_noncentral_t
@@ -138,7 +134,7 @@ SUMMED: dict[str, Univariate] = {
         ("n",),
         support=lambda n: (0, n),
         spare=0.5,
-        valid=lambda n: all_of(n >= 1, _whole(n)),
+        valid=lambda n: all_of(n >= 1, are_whole(n)),
         logpdf=_irwin_hall,
         mean=lambda n: 0.5 * n,
         var=lambda n: n / 12,
@@ -148,7 +144,7 @@ SUMMED: dict[str, Univariate] = {
         counts=("M", "n", "N"),
         support=lambda M, n, N, odds: _fisher_support(M, n, N),
         spare=lambda M, n, N, odds: np.minimum(n, N),
-        valid=lambda M, n, N, odds: all_of(M > 0, n >= 0, N >= 0, n <= M, N <= M, odds > 0, _whole(M, n, N)),
+        valid=lambda M, n, N, odds: all_of(M > 0, n >= 0, N >= 0, n <= M, N <= M, odds > 0, are_whole(M, n, N)),
         logpmf=_fisher,
     ),
 }

@@ -53,6 +53,11 @@ def all_of(*masks: Any) -> Any:
     return functools.reduce(np.logical_and, masks)
 
 
+def are_whole(*counts: Any) -> Any:
+    """Where numbers are integers."""
+    return all_of(*[np.floor(n) == n for n in counts])
+
+
 def split(mask: Any, yes: Formula, no: Formula, args: tuple, spare_yes: tuple, spare_no: tuple) -> Any:
     """`yes(*args)` where the mask is true, `no(*args)` elsewhere; where a formula does not count it gets the spares."""
     if never(mask):
@@ -182,6 +187,14 @@ class Univariate:
             return stated
         p, complement = (self.cdf, self.sf) if name == "logcdf" else (self.sf, self.cdf)
         return lambda z, *shapes: log_of(p(z, *shapes), complement(z, *shapes))
+
+    def cumulated(self, formula: Formula, name: str, z: Any, outside: Any, shapes: tuple) -> Any:
+        """cdf, sf or their logarithms at z, where the formula holds only within the support."""
+        _, high = self.bounds(shapes)
+        below, above = OUTSIDE[name]
+        spare = (self.spare_point(shapes),)
+        beyond = lambda z: np.where(z >= high, above, below)
+        return split(outside, beyond, lambda z: formula(z, *shapes), (z,), spare, spare)
 
 
 OUTSIDE = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-INF, 0.0), "logsf": (0.0, -INF)}

@@ -1,6 +1,7 @@
 """`np.emath` (`np.lib.scimath`): functions whose result is complex where a real one does not exist.
 
-Whether it is depends on the values, so in a program that is being captured these functions are refused.
+Whether it is depends on the values, which a program that is being captured does not know: it is for one of the two
+(`capture/real_or_complex.py`), or the function is refused.
 """
 
 from __future__ import annotations
@@ -43,10 +44,13 @@ def _outside_one(x: Any) -> Any:
     return np.abs(x) > 1
 
 
-for _name, _outside in (
-    ("sqrt", _negative), ("log", _negative), ("log2", _negative), ("log10", _negative), ("arccos", _outside_one),
-    ("arcsin", _outside_one), ("arctanh", _outside_one),
-):  # fmt: skip
+DOMAINS: dict[str, Callable] = {
+    "sqrt": _negative, "log": _negative, "log2": _negative, "log10": _negative, "arccos": _outside_one,
+    "arcsin": _outside_one, "arctanh": _outside_one,
+}  # fmt: skip
+"""What is outside of the domain of the real function."""
+
+for _name, _outside in DOMAINS.items():
 
     def _function(x: Any, name: str = _name, outside: Callable = _outside) -> Any:
         ufunc: Any = getattr(np, name)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind, reject_out
-from wengert.box.functions.operands import array, cast, pick, stacked
+from wengert.box.functions.operands import array, in_double, pick, stacked
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -72,6 +72,8 @@ def minkowski(u: Any, v: Any, p: Any = 2, w: Any = None) -> Any:
 
 
 def cosine(u: Any, v: Any, w: Any = None) -> Any:
+    if "c" in (dtype_of(u).kind, dtype_of(v).kind):
+        raise TypeError("an angle between complex vectors: use that of [z.real, z.imag]")
     w = None if w is None else array(w) / FUNCTIONS[np.sum](array(w))
     return 1 - _sum(u * v, w) / (_length(u, w) * _length(v, w))
 
@@ -179,7 +181,7 @@ def _matrix(x: Any, name: str) -> Any:
     x = array(x)
     if ndim_of(x) != 2:
         raise ValueError(f"{name} must be a 2-dimensional array.")
-    return cast(x, np.float64)  # in which SciPy computes distances of single precision, too
+    return in_double(x)  # in which SciPy computes distances of single precision, too
 
 
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:

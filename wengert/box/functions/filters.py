@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.images import back, convolve1d, floating, last
-from wengert.box.functions.operands import array, join, part
+from wengert.box.functions.operands import array, cast, join, part
 from wengert.box.functions.products import conj
 from wengert.imported import when_imported
 from wengert.ops import shape as s
@@ -56,14 +56,23 @@ def _by_mode(a: Any, v: Any, mode: str, axes: tuple[int, ...]) -> Any:
 
 
 def _pair(in1: Any, in2: Any) -> tuple[Any, Any]:
-    a, v = floating(array(in1), array(in2))
+    a, v = array(in1), array(in2)
     if ndim_of(a) != ndim_of(v):
         raise ValueError("in1 and in2 should have the same dimensionality")
     return a, v
 
 
-def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+def _of_one_type(in1: Any, in2: Any) -> tuple[Any, Any]:
+    """In the type of the result, which integers keep where SciPy does not go through Fourier's transformation."""
     a, v = _pair(in1, in2)
+    dtype = np.result_type(dtype_of(a), dtype_of(v))
+    if dtype in (np.bool_, np.float16):
+        raise ValueError(f"convolution is not available for the type {dtype}")
+    return cast(a, dtype), cast(v, dtype)
+
+
+def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+    a, v = _of_one_type(in1, in2)
     if not ndim_of(a):
         return a * v
     axes = tuple(range(ndim_of(a)))
@@ -73,7 +82,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
     """The convolution with the second array reversed and conjugated; one that was exchanged is reversed afterwards."""
-    a, v = _pair(in1, in2)
+    a, v = _of_one_type(in1, in2)
     if not ndim_of(a):
         return a * conj(v)
     axes = tuple(range(ndim_of(a)))
@@ -83,7 +92,7 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
 
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
-    a, v = _pair(in1, in2)
+    a, v = floating(*_pair(in1, in2))
     n = ndim_of(a)
     if not n:
         return a * v
@@ -93,12 +102,12 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
 
 
 def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
-    a, v, _ = _swapped_if_needed(*_pair(in1, in2), mode, (0, 1))
+    a, v, _ = _swapped_if_needed(*_of_one_type(in1, in2), mode, (0, 1))
     return _in_the_plane(a, v, mode, boundary, fillvalue, [(m - 1) // 2 for m in shape_of(v)])
 
 
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
-    a, v, swapped = _swapped_if_needed(*_pair(in1, in2), mode, (0, 1))
+    a, v, swapped = _swapped_if_needed(*_of_one_type(in1, in2), mode, (0, 1))
     v = s.flip(conj(v), axis=(0, 1))
     y = _in_the_plane(a, v, mode, boundary, fillvalue, [m // 2 for m in shape_of(v)])
     return s.flip(y, axis=(0, 1)) if swapped else y
@@ -119,6 +128,7 @@ def _in_the_plane(a: Any, v: Any, mode: str, boundary: str, fillvalue: Any, midd
     elif boundary not in ("fill", "pad"):
         raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm').")
     elif isinstance(fillvalue, Traced) or np.any(fillvalue):
+        fillvalue = cast(array(fillvalue), dtype_of(a))
         y = _by_mode(FUNCTIONS[np.pad](a, widths, constant_values=fillvalue), v, "valid", (0, 1))
     else:
         y = _by_mode(a, v, "full", (0, 1))
@@ -191,6 +201,7 @@ def _savgol(original: Any, coefficients: Any) -> Any:
         mode: str = "interp", cval: float = 0.0,
     ) -> Any:  # fmt: skip
         (x,) = floating(array(x))
+        x = cast(x, np.float64) if dtype_of(x).kind == "c" else x  # as SciPy does, with NumPy's warning
         axis = normalize_axis_index(axis, ndim_of(x))
         weights = coefficients(window_length, polyorder, deriv=deriv, delta=delta)
         if mode != "interp":

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.operands import array, cast, common_answer, join
-from wengert.box.functions.polynomials import convolve, polyadd, polyder, polyint, polymul, polysub, polyval
+from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.polynomials import (
+    convolve,
+    polyadd,
+    polyder,
+    polyint,
+    polymul,
+    polysub,
+    polyval,
+    without_leading_zeros,
+)
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
@@ -21,8 +33,8 @@ from wengert.types import dtype_of, ndim_of, shape_of
 
 
 def coefficients_of(c: Any) -> Any:
-    """A sequence of numbers as a floating array; one number is a sequence of one."""
-    c = array(c)
+    """A sequence of numbers, or a polynomial, as a floating array; one number is a sequence of one."""
+    c = array(getattr(c, "coeffs", c))
     if ndim_of(c) == 0:
         c = s.reshape(c, shape=(1,))
     return c if dtype_of(c).kind in "fc" else cast(c, np.float64)
@@ -121,21 +133,35 @@ def _characteristic(a: Any) -> Any:
 
 
 @implements(np.roots)
-def roots(p: Any) -> Any:
+def roots(p: Any, is_complex: bool = False) -> Any:
     """Of simple roots. Leading zeros are taken away, as NumPy does."""
-    p = coefficients_of(p)
+    p = coefficients_of(without_zeros_written_out(p))
     if ndim_of(p) != 1:
         raise ValueError("Input must be a rank-1 array.")
-    size = shape_of(p)[0]
-    leading = common_answer(lambda x: np.argmax(x != 0) if np.any(x) else size, p)
-    return all_roots(index(p, pattern=(slice(leading, None),))) if leading < size else np.array([])
+    p = without_leading_zeros(p, "the polynomial of np.roots", 0.0)
+    return all_roots(p, is_complex=is_complex) if shape_of(p)[0] > 1 else np.array([])
+
+
+def without_zeros_written_out(c: Any) -> Any:
+    """Coefficients in a list without the zeros that lead in every call."""
+    if not isinstance(c, (list, tuple)):
+        return c
+    return [*itertools.dropwhile(lambda x: not isinstance(x, Traced) and np.ndim(x) == 0 and x == 0, c)] or [0.0]
 
 
 class Poly1d:
     """`np.poly1d` with traced coefficients, highest power first."""
 
+    coeffs: Any
+    variable: Any
+
     def __init__(self, c_or_r: Any, r: bool = False, variable: Any = None):
-        self.coeffs = poly(c_or_r) if r else coefficients_of(c_or_r)
+        if isinstance(c_or_r, (Poly1d, np.poly1d)):
+            variable, c_or_r, r = variable or c_or_r.variable, c_or_r.coeffs, False
+        c = coefficients_of(poly(c_or_r) if r else without_zeros_written_out(c_or_r))
+        if ndim_of(c) > 1:
+            raise ValueError("Polynomial must be 1d only.")
+        self.coeffs = without_leading_zeros(c, "a polynomial", 0.0)
         self.variable = variable or "x"
 
     @property
@@ -150,8 +176,14 @@ class Poly1d:
 
     o = order
 
+    @property
+    def roots(self) -> Any:
+        return roots(self.coeffs)
+
+    r = roots
+
     def __call__(self, val: Any) -> Any:
-        return polyval(self.coeffs, val)
+        return _composed(self.coeffs, val)
 
     def deriv(self, m: int = 1) -> Poly1d:
         return Poly1d(polyder(self.coeffs, m))
@@ -162,8 +194,24 @@ class Poly1d:
     def __getitem__(self, power: int) -> Any:
         return index(self.coeffs, pattern=(self.order - power,)) if 0 <= power <= self.order else 0
 
+    def __setitem__(self, power: int, value: Any) -> None:
+        if power < 0:
+            raise ValueError("Does not support negative powers.")
+        missing = max(power - self.order, 0)
+        place = np.arange(self.order + missing, -1, -1) == power
+        self.coeffs = e.where(place, value, join([np.zeros(missing), self.coeffs], 0) if missing else self.coeffs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([index(self.coeffs, pattern=(k,)) for k in range(self.order + 1)])
+
     def __len__(self) -> int:
         return self.order
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = FUNCTIONS.get(function)
+        if found is None:
+            return function(*map(_other, args), **{name: _other(a) for name, a in kwargs.items()})
+        return found(*[a if function in _TAKE_POLYNOMIALS else _other(a) for a in args], **kwargs)
 
     def __add__(self, other: Any) -> Poly1d:
         return Poly1d(polyadd(self.coeffs, _other(other)))
@@ -182,12 +230,56 @@ class Poly1d:
     def __neg__(self) -> Poly1d:
         return Poly1d(-self.coeffs)
 
-    def __truediv__(self, other: Any) -> Poly1d:
+    def __pow__(self, power: int) -> Poly1d:
+        found: Any = np.ones(1)
+        for _ in range(power):
+            found = polymul(found, self.coeffs)
+        return Poly1d(found)
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, (Poly1d, np.poly1d)):
+            return FUNCTIONS[np.polydiv](self, other)
         return Poly1d(self.coeffs / other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return FUNCTIONS[np.polydiv](Poly1d(other), self)
+
+
+_TAKE_POLYNOMIALS = (np.polyval, np.polyadd, np.polysub, np.polymul, np.polydiv, np.polyder, np.polyint)
 
 
 def _other(x: Any) -> Any:
-    return x.coeffs if isinstance(x, (Poly1d, np.poly1d)) else x
+    return x.coeffs if _is_polynomial(x) else x
 
 
+def _is_polynomial(x: Any) -> bool:
+    return isinstance(x, (Poly1d, np.poly1d))
+
+
+def _composed(p: Any, x: Any) -> Any:
+    """`np.polyval`, which takes a polynomial for x."""
+    if not _is_polynomial(x):
+        return polyval(_other(p), x)
+    found = Poly1d(np.zeros(1))
+    for c in Poly1d(p):
+        found = found * x + Poly1d(c)
+    return found
+
+
+def _of_polynomials(function: Callable) -> Callable:
+    """A function of coefficients, which gives a polynomial if it is given one."""
+
+    @functools.wraps(function)
+    def of_polynomials(*args: Any, **kwargs: Any) -> Any:
+        y = function(*map(_other, args), **kwargs)
+        if not any(map(_is_polynomial, args)):
+            return y
+        return tuple([Poly1d(part) for part in y]) if isinstance(y, tuple) else Poly1d(y)
+
+    return of_polynomials
+
+
+implements(np.polyval)(_composed)
+for _function in _TAKE_POLYNOMIALS[1:]:
+    implements(_function)(_of_polynomials(FUNCTIONS[_function]))
 implements_blind(np.poly1d)(Poly1d)

@@ -205,7 +205,10 @@ def _leading(c: Any, vanishes: Any) -> int:
     """How many rows at the beginning vanish: it decides on shapes, so compiled programs demand none."""
     if running.state.capture is not None and isinstance(c, Traced):
         first = index(c, pattern=(0,))
-        demand(FUNCTIONS[np.any](e.absolute(first) > 1e-14), "the first coefficient of a compiled filter must not be 0")
+        demand(
+            FUNCTIONS[np.any](e.absolute(first) > 1e-14),
+            "in a compiled function, the first coefficient of a filter must not be 0",
+        )
         return 0
     return int(common_answer(lambda v: [*[bool(np.all(vanishes(row))) for row in v], False].index(False), c))
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.hermite import pchip
-from wengert.box.functions.operands import answer, array, cast, demand, interval_in, part, stacked
+from wengert.box.functions.operands import answer, array, cast, demand, in_double, interval_in, part, stacked
 from wengert.box.functions.piecewise import Piecewise
 from wengert.box.functions.tensor_splines import tensor_spline
 from wengert.errors import UnsupportedFunctionError
@@ -34,7 +34,7 @@ class GridInterpolator:
         self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = math.nan,
         *, solver: Any = None, solver_args: Any = None,
     ):  # fmt: skip
-        self.grid = [cast(array(p), np.float64) for p in points]
+        self.grid = [in_double(array(p)) for p in points]
         values = array(values)
         self.values = values if dtype_of(values).kind in "fc" else cast(values, np.float64)
         self.method, self.bounds_error, self.fill_value = method, bounds_error, fill_value

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind
-from wengert.box.functions.operands import answer, array, cast, operand, stacked, unsupported_option
+from wengert.box.functions.operands import answer, array, cast, in_double, operand, stacked, unsupported_option
 from wengert.box.functions.products import conj
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
@@ -286,7 +286,7 @@ def map_coordinates(
     prefilter: bool = True,
 ) -> Any:  # fmt: skip
     x = of_floats(input, "map_coordinates")
-    points = cast(array(coordinates), np.float64)
+    points = in_double(array(coordinates))
     if not 0 <= order <= 5:
         raise RuntimeError("spline order not supported")
     n = ndim_of(x)

@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import if_present, implements, reject_out
-from wengert.box.functions.lengths import diagonal_length, diagonal_places, known, refuse_if, smaller
+from wengert.box.dispatch import FUNCTIONS, if_present, implements, reject_out
+from wengert.box.functions.lengths import (
+    agree,
+    diagonal_length,
+    diagonal_places,
+    is_of_program,
+    known,
+    larger,
+    refuse_if,
+    smaller,
+)
 from wengert.box.functions.operands import (
     array,
     arrays_of,
@@ -23,13 +32,14 @@ from wengert.box.functions.operands import (
     size_of,
     stacked,
 )
-from wengert.box.functions.shapes import atleast_1d, atleast_2d, atleast_3d, moveaxis, transpose
+from wengert.box.functions.shapes import atleast_1d, atleast_2d, atleast_3d, copied, moveaxis, transpose
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.op import Traced
 from wengert.ops.sizes import counting
+from wengert.running import running
 from wengert.types import broadcast_shapes, dtype_of, ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- joining
@@ -126,7 +136,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 
 @implements(np.meshgrid)
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple:
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(xi)
@@ -139,9 +149,12 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         for v, axis in zip(vectors, axes, strict=True)
     ]
     if sparse or not grids:
-        return tuple(grids)
+        return tuple(grids) if copy else grids  # a list, as in NumPy
     shape = broadcast_shapes([shape_of(g) for g in grids])
-    return tuple(s.broadcast_to(g, shape=shape) for g in grids)
+    grids = [s.broadcast_to(g, shape=shape) for g in grids]
+    if copy and running.state.capture is None:  # (programs keep nothing twice, and have all arrays in C order)
+        grids = [copied(g, "C") for g in grids]
+    return tuple(grids)
 
 
 # -------------------------------------------------------------------------------------------------------- splitting
@@ -224,12 +237,24 @@ def tile(A: Any, reps: Any) -> Any:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     a, axis = flat_if_none(a, axis)
     shape = shape_of(a)
+    if is_of_program(repeats):
+        return pick(a, _repeated_places(shape[axis], repeats), axis)
     if np.ndim(repeats) or repeats < 0:
         return pick(a, np.repeat(np.arange(shape[axis]), repeats), axis)
     before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
     count = np.repeat(0, repeats).size  # checks that it is an integer
     each = s.broadcast_to(s.reshape(a, shape=(*before, n, 1, *after)), shape=(*before, n, count, *after))
     return s.reshape(each, shape=(*before, n * count, *after))
+
+
+def _repeated_places(n: Any, repeats: Any) -> Any:
+    """0, 0, 1, …, as often as numbers say which only a captured program knows."""
+    refuse_if(FUNCTIONS[np.any](e.less(repeats, 0)), ValueError, "repeats may not contain negative values.")
+    if ndim_of(repeats) == 0:
+        return counting(known(n) * repeats) // larger(repeats, 1)
+    agree((n,), shape_of(repeats), ValueError, "repeats has another length than the axis it is for")
+    places = counting(s.sum(repeats))
+    return FUNCTIONS[np.searchsorted](FUNCTIONS[np.cumsum](repeats), places, side="right")
 
 
 @implements(np.insert)

@@ -13,6 +13,7 @@ from typing import Any
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import counting, require
+from wengert.types import dtype_of, shape_of
 
 
 def refuse_if(wrong: Any, error: type[Exception], message: str) -> None:
@@ -37,6 +38,16 @@ def agree(lengths: Sequence[Any], others: Sequence[Any], error: type[Exception],
 def known(n: Any) -> Any:
     """A length as a number: an int, or a symbol of a program that is being captured."""
     return getattr(n, "sym", n)
+
+
+def is_of_program(n: Any) -> bool:
+    """Whether integers are a symbol of a program that is being captured."""
+    return isinstance(n, Traced) and hasattr(n, "_span") and dtype_of(n).kind in "iu"
+
+
+def is_length(n: Any) -> bool:
+    """Whether that is one integer, which may be a length."""
+    return is_of_program(n) and not shape_of(n)
 
 
 def _are_one(n: Any, m: Any) -> bool:

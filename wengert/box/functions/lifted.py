@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Callable, Iterable
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -26,14 +27,20 @@ from wengert.box.functions.operands import cast
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.ops.op import Traced
+from wengert.ops.shape import imag, real
 from wengert.packages import is_followed
 from wengert.running import running
-from wengert.types import has_own_dict, own_dict
+from wengert.types import dtype_of, has_own_dict, is_inexact, own_dict
 
+_NUMBERS = "biufc"
 _EXACT = 2.0**53
 """All smaller integers are floats."""
 HOLDERS: set[type] = set()
-"""Classes of ours whose instances stand for values in variables: those that a branch may not have bound."""
+"""Classes of ours whose instances hold what is the user's in their attributes: functions that operators have made of
+his, and what stands for the value of a variable that a branch may not have bound."""
+AROUND: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {}
+"""Classes of ours whose instances are made around a function: the attribute that holds it, and how to make the same
+around another."""
 _EMPTY = object()
 """Stands for the value of a variable of a closure that has none."""
 
@@ -84,6 +91,28 @@ class Lifted:
             return bool(x.__closure__) and is_followed(x.__code__.co_filename)
         return self._capture.has_created(x)
 
+    def real_numbers(self) -> list[Any]:
+        """The values as operands of an op that computes with float64: of complex ones the real and the imaginary
+        parts. What holds no numbers, such as records, is none of them."""
+        found: list[Any] = []
+        for value in self.values:
+            kind = dtype_of(value).kind
+            parts = [real(value), imag(value)] if kind == "c" else [value] if kind in _NUMBERS else []
+            found += [cast(part, np.float64) for part in parts]
+        return found
+
+    def with_real_numbers(self, numbers: Iterable[Any]) -> Any:
+        """The same, depending on these numbers instead of `real_numbers`."""
+        rest, filled = iter(numbers), list(self.values)
+        for k, value in enumerate(self.values):
+            dtype = dtype_of(value)
+            if dtype.kind == "c":
+                filled[k] = next(rest) + 1j * next(rest)
+            elif dtype.kind in _NUMBERS:
+                number = next(rest)
+                filled[k] = number if is_inexact(dtype) else whole(number, dtype)
+        return self.with_values(filled)
+
     def called_later(self) -> None:
         """Say so, in a program that is captured: then what it reads outside must be the same when the program runs."""
         if running.state.capture is not None:
@@ -105,17 +134,11 @@ class Lifted:
             return self._rebuilt(p, values, made)
 
         held = self._current(x) if id(x) in self._outside else self._held[id(x)]
+        new: Any
         if x.__class__ is FunctionType:
             cells = tuple([CellType() for _ in x.__closure__ or ()])
-            new: Any = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
-            made[id(x)] = new
-            new.__dict__.update({k: v for k, v in x.__dict__.items() if not k.startswith("__wengert_twin")})
-            *contents, defaults, named = held
-            new.__defaults__ = again(defaults)
-            new.__kwdefaults__ = again(named)
-            for cell, content in zip(cells, contents, strict=True):
-                if content is not _EMPTY:
-                    cell.cell_contents = again(content)
+            new = made[id(x)] = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
+            _fill_function(new, x, [p if p is _EMPTY else again(p) for p in held])
             return new
         if x.__class__ is MethodType:
             return MethodType(again(x.__func__), again(x.__self__))
@@ -133,9 +156,12 @@ class Lifted:
             return new
         if x.__class__ is SparseMatrix:
             return x.with_data(again(x.data))
+        if x.__class__ in AROUND:
+            new = made[id(x)] = AROUND[x.__class__][1](x, again(held[0]))
+            return new
         if isinstance(x, Held):
             return held_with_parts(x.__class__, dict(zip(held[0], [again(p) for p in held[1:]], strict=True)))
-        new = made[id(x)] = copy.copy(x)
+        new = made[id(x)] = object.__new__(x.__class__) if x.__class__ in HOLDERS else copy.copy(x)
         own_dict(new).clear()
         for name, value in zip(held[0], held[1:], strict=True):
             object.__setattr__(new, name, again(value))
@@ -144,7 +170,7 @@ class Lifted:
     def _current(self, x: Any) -> list[Any]:
         """What something from outside holds now, with the traced values that it held when it was found."""
         held, now = self._held[id(x)], _parts(x) or []
-        if x.__class__ in (list, functools.partial, SparseMatrix):
+        if x.__class__ in (list, functools.partial, SparseMatrix) or x.__class__ in AROUND:
             same = len(now) == len(held)
             return [h if self._is_lifted(h) else n for h, n in zip(held, now, strict=True)] if same else held
         lifted = {name: h for name, h in zip(held[0], held[1:], strict=True) if self._is_lifted(h)}
@@ -153,6 +179,15 @@ class Lifted:
 
     def _is_lifted(self, x: Any) -> bool:
         return isinstance(x, Traced) or self._touched.get(id(x), False)
+
+
+def _fill_function(new: Any, x: FunctionType, held: list[Any]) -> None:
+    """Give a copy of a function its contents: variables of its closure, and defaults."""
+    new.__dict__.update({k: v for k, v in x.__dict__.items() if not k.startswith("__wengert_twin")})
+    *contents, new.__defaults__, new.__kwdefaults__ = held
+    for cell, content in zip(new.__closure__ or (), contents, strict=True):
+        if content is not _EMPTY:
+            cell.cell_contents = content
 
 
 def whole(p: Any, dtype: np.dtype) -> Any:
@@ -196,6 +231,8 @@ def _parts(x: Any) -> list[Any] | None:
         return [tuple(parts), *parts.values()]
     if kind in HOLDERS:
         return [tuple(vars(x)), *vars(x).values()]
+    if kind in AROUND:
+        return [getattr(x, AROUND[kind][0])]
     if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
         "wengert",
         "numpy",

@@ -17,7 +17,7 @@ from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.elementwise import absolute
 from wengert.box.functions.lengths import agree, refuse_if
 from wengert.box.functions.norms import matrix_norm
-from wengert.box.functions.operands import answer, array, cast, common_answer, unsupported_option
+from wengert.box.functions.operands import answer, common_answer, inexact, unsupported_option
 from wengert.errors import ConcretizationError
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
@@ -29,7 +29,7 @@ from wengert.ops.products import matmul
 from wengert.ops.reduce import argsort
 from wengert.ops.reduce import max as maximum
 from wengert.ops.subspaces import null_basis, reflecting
-from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
+from wengert.types import dtype_of, ndim_of, shape_of
 
 # NumPy's named results, of which it does not publish the classes.
 _EigResult: Any = type(np.linalg.eig(np.eye(1)))
@@ -38,12 +38,6 @@ _QRResult: Any = type(np.linalg.qr(np.eye(1)))
 _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 _SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 _NOT_GIVEN = object()
-
-
-def inexact(x: Any) -> Any:
-    """An operand that can have derivatives: integers become floats."""
-    x = array(x)
-    return x if is_inexact(dtype_of(x)) else cast(x, float)
 
 
 def matrices(x: Any) -> Any:
@@ -119,7 +113,9 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if rcond is None:
         rcond = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(a)).eps)
-    return l.pinv(a, rcond=rcond, hermitian=bool(hermitian))
+    if hermitian:  # one triangle is read
+        return l.pinv(m.symmetric_matrix(squares(a), lower=True), rcond=rcond, hermitian=True)
+    return l.pinv(a, rcond=rcond, hermitian=False)
 
 
 @implements(np.linalg.lstsq)
@@ -263,13 +259,13 @@ def _is_lower(triangle: str) -> bool:
 
 
 @implements(np.linalg.eig)
-def eig(a: Any) -> Any:
-    return _EigResult(*spectra.eig(squares(a)))
+def eig(a: Any, is_complex: bool = False) -> Any:
+    return _EigResult(*spectra.eig(squares(a), is_complex=is_complex))
 
 
 @implements(np.linalg.eigvals)
-def eigvals(a: Any) -> Any:
-    return spectra.eigvals(squares(a))
+def eigvals(a: Any, is_complex: bool = False) -> Any:
+    return spectra.eigvals(squares(a), is_complex=is_complex)
 
 
 @implements(np.linalg.svd)

@@ -113,6 +113,8 @@ def _odd(sizes: Any, rank: int) -> list[int]:
 
 def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     x = array(volume)
+    if dtype_of(x).kind == "c":
+        raise ValueError(f"dtype={dtype_of(x)} is not supported by medfilt")
     x = s.reshape(x, shape=(1,)) if ndim_of(x) == 0 else x
     sizes = _odd(kernel_size, ndim_of(x))
     return rank_filter(x, int(np.prod(sizes)) // 2, size=sizes, mode="constant")

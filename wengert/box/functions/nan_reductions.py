@@ -7,6 +7,7 @@ reductions of their own, because their neutral element may tie with the data. Wh
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,65 +28,37 @@ def _filled(a: Any, value: float) -> Any:
 
 
 @implements(np.nansum)
-def nansum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
-) -> Any:
-    return red.sum(_filled(a, 0), axis, dtype, out, keepdims, initial, where)
+def nansum(a: Any, *options: Any, **named: Any) -> Any:
+    return red.sum(_filled(a, 0), *options, **named)
 
 
 @implements(np.nanprod)
-def nanprod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
-) -> Any:
-    return red.prod(_filled(a, 1), axis, dtype, out, keepdims, initial, where)
+def nanprod(a: Any, *options: Any, **named: Any) -> Any:
+    return red.prod(_filled(a, 1), *options, **named)
 
 
 @implements(np.nancumsum)
-def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return cumsum(_filled(a, 0), axis, dtype, out)
+def nancumsum(a: Any, *options: Any, **named: Any) -> Any:
+    return cumsum(_filled(a, 0), *options, **named)
 
 
 @implements(np.nancumprod)
-def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return cumprod(_filled(a, 1), axis, dtype, out)
+def nancumprod(a: Any, *options: Any, **named: Any) -> Any:
+    return cumprod(_filled(a, 1), *options, **named)
 
 
-@implements(np.nanmax)
-def nanmax(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.nanmax")
-    return nan_extreme(np.fmax, a, axis, keepdims, initial, where, warn=True)
+def _extreme_of(name: str, ufunc: np.ufunc) -> Callable:
+    def implementation(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
+    ) -> Any:
+        reject_out(out, name)
+        return nan_extreme(ufunc, a, axis, keepdims, initial, where, warn=True)
+
+    return implementation
 
 
-@implements(np.nanmin)
-def nanmin(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.nanmin")
-    return nan_extreme(np.fmin, a, axis, keepdims, initial, where, warn=True)
+nanmax = implements(np.nanmax)(_extreme_of("np.nanmax", np.fmax))
+nanmin = implements(np.nanmin)(_extreme_of("np.nanmin", np.fmin))
 
 
 def nan_extreme(
@@ -136,7 +109,7 @@ def nanmean(
     return red.mean(numbers, axis, dtype, out, keepdims, where=mask)
 
 
-def _nan_without_freedom(y: Any, freedom: Any, are_equal: Any = None) -> Any:
+def _nan_without_freedom(y: Any, freedom: Any) -> Any:
     """`np.nanvar` is NaN where `np.var` divides by zero."""
     lacking = freedom <= 0
     if not isinstance(lacking, Traced) and not np.any(lacking):
@@ -144,41 +117,13 @@ def _nan_without_freedom(y: Any, freedom: Any, are_equal: Any = None) -> Any:
     return y * nan_where(lacking, dtype_of(y))
 
 
-@implements(np.nanvar)
-def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NOTHING,
-    *,
-    where: Any = NOTHING,
-    mean: Any = NOTHING,
-    correction: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.nanvar")
-    numbers, mask = _numbers(a, where)
-    return red.variance(numbers, axis, dtype, ddof, keepdims, mask, mean, correction, _nan_without_freedom)
-
-
-@implements(np.nanstd)
-def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NOTHING,
-    *,
-    where: Any = NOTHING,
-    mean: Any = NOTHING,
-    correction: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.nanstd")
-    numbers, mask = _numbers(a, where)
-
-    def finish(y: Any, freedom: Any, are_equal: Any) -> Any:
-        return red.deviation(_nan_without_freedom(y, freedom), are_equal())
-
-    return red.variance(numbers, axis, dtype, ddof, keepdims, mask, mean, correction, finish)
+nanvar = implements(np.nanvar)(
+    red.spread("np.nanvar", lambda y, freedom, are_equal, alone: _nan_without_freedom(y, freedom), _numbers)
+)
+nanstd = implements(np.nanstd)(
+    red.spread(
+        "np.nanstd",
+        lambda y, freedom, are_equal, alone: red.deviation(_nan_without_freedom(y, freedom), are_equal()),
+        _numbers,
+    )
+)

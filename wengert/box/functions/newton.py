@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, array, cast, demand, flat, pick, stacked
+from wengert.box.functions.operands import answer, array, demand, flat, in_double, pick, stacked
 from wengert.box.functions.piecewise import Piecewise, double, piece_of
 from wengert.box.functions.shapes import moveaxis
 from wengert.errors import UnsupportedFunctionError
@@ -59,7 +59,7 @@ class Polynomial:
 
     def derivatives(self, x: Any, der: int | None = None) -> Any:
         """The value and the first derivatives, `der` in all: as many as there are nodes by default."""
-        points = cast(array(x), np.float64)
+        points = in_double(array(x))
         shape, t = shape_of(points), flat(points)
         rest = shape_of(self.differences[0])
         count = len(self.differences) if der is None else der

@@ -14,21 +14,21 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import implements
 from wengert.box.functions.elementwise import absolute, is_complex
-from wengert.box.functions.operands import array, cast, flat, join
+from wengert.box.functions.operands import flat, inexact, join
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops import spectra
 from wengert.ops.products import norm as euclidean
 from wengert.ops.repeated import null_mask
-from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
+from wengert.types import dtype_of, ndim_of, shape_of
 
 Axes = tuple[int, ...]
 
 
 @implements(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = _inexact(x)
+    x = inexact(x)
     if axis is None:
         axes: Axes = tuple(range(ndim_of(x)))
         if ord is None:
@@ -48,22 +48,17 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 @implements(np.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    x = _inexact(x)
+    x = inexact(x)
     axes = tuple(range(ndim_of(x))) if axis is None else normalize_axis_tuple(axis, ndim_of(x))
     return _kept(_vector_norm(x, ord, axes), x, axes, keepdims)
 
 
 @implements(np.linalg.matrix_norm)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    x = _inexact(x)
+    x = inexact(x)
     n = ndim_of(x)
     axes = (normalize_axis_index(-2, n), normalize_axis_index(-1, n))
     return _kept(_matrix_norm(x, ord, axes), x, axes, keepdims)
-
-
-def _inexact(x: Any) -> Any:
-    x = array(x)
-    return x if is_inexact(dtype_of(x)) else cast(x, float)
 
 
 def _kept(y: Any, x: Any, axes: Axes, keepdims: bool) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from wengert.box.foreign import is_labelled
 from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
 from wengert.errors import UnsupportedFunctionError
@@ -29,7 +30,7 @@ from wengert.ops.op import Traced
 from wengert.ops.reduce import searchsorted
 from wengert.ops.sizes import require
 from wengert.running import running
-from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, numpys_number, shape_of
+from wengert.types import PLAIN, SCALARS, dtype_of, is_inexact, ndim_of, numpys_number, shape_of
 
 
 def operand(x: Any) -> Any:
@@ -38,7 +39,7 @@ def operand(x: Any) -> Any:
         x
         if x.__class__ in PLAIN or isinstance(x, Traced)
         else array(x)
-        if isinstance(x, (list, tuple))
+        if isinstance(x, (list, tuple)) or is_labelled(x.__class__)
         else base_array(numpys_number(x))
     )
 
@@ -50,6 +51,8 @@ SEVERAL: dict[type, Callable[[Any], Any]] = {}
 def array(x: Any) -> Any:
     """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
     if isinstance(x, Traced) or hasattr(x, "shape"):
+        if not isinstance(x, (Traced, np.ndarray, np.generic)) and is_labelled(x.__class__):
+            x = np.asarray(x)
         return base_array(out_of_objects(x))
     if isinstance(x, (list, tuple)) and holds_traced(x):
         for item in x:
@@ -134,7 +137,8 @@ def flat_if_none(x: Any, axis: Any) -> tuple[Any, int]:
     )
 
 
-_SAMPLES = {"b": True, "i": 1, "f": 1.0, "c": 1j}
+NUMBERS = {"b": True, "i": 1, "f": 1.0, "c": 1j}
+"""A number of Python's own for each kind of dtype."""
 
 
 def promoting(x: Any) -> Any:
@@ -142,7 +146,7 @@ def promoting(x: Any) -> Any:
     if x.__class__ in SCALARS:
         return x
     is_pythons = isinstance(x, Traced) and x._is_python_number  # type: ignore[attr-defined]
-    return _SAMPLES[dtype_of(x).kind] if is_pythons else dtype_of(x)
+    return NUMBERS[dtype_of(x).kind] if is_pythons else dtype_of(x)
 
 
 def with_dtype(x: Any) -> Any:
@@ -153,7 +157,10 @@ def with_dtype(x: Any) -> Any:
 
 
 def fitted(x: Any, dtype: np.dtype) -> Any:
-    """What is put into an array of integers, items of lists too: Python's integers have to fit, others wrap around."""
+    """What is put into an array of real numbers, items of lists too: Python's complex numbers are none, and Python's
+    integers have to fit among integers, where others wrap around."""
+    if isinstance(x, Traced) and dtype.kind in "iuf" and dtype_of(x).kind == "c" and not shape_of(x):
+        demand_real(x)
     if dtype.kind not in "iu":
         return x
     if x.__class__ is int:
@@ -164,6 +171,18 @@ def fitted(x: Any, dtype: np.dtype) -> Any:
         if x._is_python_number:  # type: ignore[attr-defined]
             return s.as_integer(x, dtype=dtype)
     return x
+
+
+def inexact(x: Any) -> Any:
+    """An operand that can have derivatives: integers become floats."""
+    x = array(x)
+    return x if is_inexact(dtype_of(x)) else cast(x, float)
+
+
+def demand_real(x: Any) -> None:
+    """Refuse one of Python's complex numbers where a real one is wanted; NumPy drops the imaginary part of its own."""
+    if dtype_of(x).kind == "c" and x._is_python_number:
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
 
 
 def cast(x: Any, dtype: Any) -> Any:
@@ -179,6 +198,11 @@ def cast(x: Any, dtype: Any) -> Any:
         return e.not_equal(x, 0)
     if dtype.kind in "iub":
         return s.as_integer(x, dtype=dtype)
+    if dtype.names is not None:
+        raise UnsupportedFunctionError(
+            f"a traced value in a structured array, with the fields {', '.join(dtype.names)}",
+            remedy="keep one array for each field, in a dict or in a dataclass",
+        )
     raise UnsupportedFunctionError(
         f"a traced value of type {dtype_of(x)} as {dtype}", remedy="cast to a floating-point or complex type"
     )

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, array, cast, flat, interval_in, join, pick, stacked
+from wengert.box.functions.operands import answer, array, cast, flat, in_double, interval_in, join, pick, stacked
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -128,7 +128,7 @@ class Piecewise:
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         whole = self.antiderivative()
-        a, b = (cast(array(v), np.float64) for v in (a, b))
+        a, b = (in_double(array(v)) for v in (a, b))
         first, last = index(self.x, pattern=(0,)), index(self.x, pattern=(-1,))
         if extrapolate == "periodic":
             period = last - first

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -184,6 +184,41 @@ class PolynomialSeries:
 
     def __len__(self) -> int:
         return shape_of(self.coef)[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([index(self.coef, pattern=(k,)) for k in range(len(self))])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(self.family.cls, name):
+            raise AttributeError(f"{self.family.cls.__name__!r} object has no attribute {name!r}")
+        raise UnsupportedFunctionError(
+            f"{self.family.cls.__name__}.{name} of traced coefficients", remedy="compute with p.coef, its coefficients"
+        )
+
+    def copy(self) -> PolynomialSeries:
+        return self._with(self.coef)
+
+    def truncate(self, size: int) -> PolynomialSeries:
+        if size < 1:
+            raise ValueError("size must be a positive integer")
+        return self._with(index(self.coef, pattern=(slice(0, size),)))
+
+    def cutdeg(self, deg: int) -> PolynomialSeries:
+        return self.truncate(deg + 1)
+
+    def convert(self, domain: Any = None, kind: Any = None, window: Any = None) -> PolynomialSeries:
+        """As a series of another family, or over another domain: that is linear in the coefficients."""
+        family = self.family if kind is None else next(f for f in FAMILIES if f.cls is kind)
+        if any(isinstance(x, Traced) for x in (self.domain, self.window, domain, window)):
+            raise UnsupportedFunctionError(
+                "converting a polynomial with a traced domain", remedy="map its argument yourself, p((t - a) / (b - a))"
+            )
+        n = len(self)
+        units = [self.family.cls(row, self.domain, self.window) for row in np.eye(n)]
+        found = [unit.convert(domain, family.cls, window) for unit in units]
+        matrix = np.stack([np.pad(p.coef, (0, n - len(p.coef))) for p in found], axis=1)
+        new = found[0]
+        return PolynomialSeries(matmul(matrix, self.coef), new.domain, new.window, self.symbol, family=family)
 
     def __call__(self, arg: Any) -> Any:
         offset, scale = self.mapparms()

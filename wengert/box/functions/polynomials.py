@@ -12,7 +12,6 @@ from wengert.box.dispatch import implements
 from wengert.box.functions.lengths import known, refuse_if
 from wengert.box.functions.operands import answer, cast, join, operand
 from wengert.box.functions.products import conj
-from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import products
 from wengert.ops import shape as s
@@ -92,13 +91,6 @@ def _middle(x: Any, start: int, count: int) -> Any:
 @implements(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
     """By Horner's rule."""
-    if isinstance(p, np.poly1d):
-        p = p.coeffs
-    if isinstance(x, np.poly1d):
-        raise UnsupportedFunctionError(
-            "np.polyval of a polynomial whose coefficients are traced, at another polynomial",
-            remedy="build the composed coefficients with np.convolve",
-        )
     p, x = operand(p), operand(x)
     dtype = np.result_type(dtype_of(p), dtype_of(x))
     if ndim_of(p) != 1 or shape_of(p)[0] == 0:
@@ -110,7 +102,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def _coefficients(p: Any) -> Any:
-    p = operand(p.coeffs if isinstance(p, np.poly1d) else p)
+    p = operand(p)
     return s.reshape(p, shape=(1,)) if ndim_of(p) == 0 else p
 
 
@@ -138,17 +130,17 @@ def _in_front(a: Any, n: int) -> Any:
 
 @implements(np.polymul)
 def polymul(a1: Any, a2: Any) -> Any:
-    factors = [_without_leading_zeros(_coefficients(a), "a factor of np.polymul", 0.0) for a in (a1, a2)]
+    factors = [without_leading_zeros(_coefficients(a), "a factor of np.polymul", 0.0) for a in (a1, a2)]
     return convolve(*factors)
 
 
-def _without_leading_zeros(p: Any, what: str, tolerance: float) -> Any:
+def without_leading_zeros(p: Any, what: str, tolerance: float) -> Any:
     """Coefficients as NumPy gives them back: those in front that are zero are left out, but for the last one."""
     if shape_of(p) == (0,):
         return np.zeros(1)
     first = index(p, pattern=(0,))
     if running.state.capture is not None and isinstance(first, Traced):
-        message = f"{what} begins with zero, which NumPy leaves out: compiled, the length would depend on it"
+        message = f"{what} begins with zero, which NumPy leaves out: a compiled function cannot know its length"
         if shape_of(p) != (1,):
             refuse_if(e.less_equal(e.absolute(first), tolerance), ValueError, message)
         return p
@@ -175,7 +167,7 @@ def polydiv(u: Any, v: Any) -> Any:
         rest = rest - join([np.zeros(k, dtype), factor * v, np.zeros(m - n - k, dtype)], 0)
     divided = min(max(m - n + 1, 0), m - 1)
     rest = index(rest, pattern=(slice(divided, None),))
-    rest = _without_leading_zeros(rest, "the remainder of np.polydiv", 1e-8)  # as NumPy has it
+    rest = without_leading_zeros(rest, "the remainder of np.polydiv", 1e-8)  # as NumPy has it
     return join(quotient, 0) if quotient else np.zeros(1, dtype), rest
 
 

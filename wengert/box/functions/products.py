@@ -245,6 +245,10 @@ def kron(a: Any, b: Any) -> Any:
     )
 
 
+_CROSSES_IN_THE_PLANE = np.lib.NumpyVersion(np.__version__) < "2.5.0"
+"""Until then NumPy took vectors of two components, too."""
+
+
 @implements(np.cross)
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     if axis is not None:
@@ -256,6 +260,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     sizes = (shape_of(a)[-1], shape_of(b)[-1])
     if not set(sizes) <= {2, 3}:
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
+    if 2 in sizes and not _CROSSES_IN_THE_PLANE:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, "
+            f"but they are {sizes[0]} and {sizes[1]} dimensional instead."
+        )
     a0, a1, *a2 = [index(a, pattern=(Ellipsis, k)) for k in range(sizes[0])]
     b0, b1, *b2 = [index(b, pattern=(Ellipsis, k)) for k in range(sizes[1])]
     last = a0 * b1 - a1 * b0

@@ -6,6 +6,7 @@ and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadra
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
 import sys
@@ -14,13 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.array_classes import held
 from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.lifted import Lifted, whole
-from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
+from wengert.box.functions.lifted import Lifted
+from wengert.box.functions.operands import answer, array, cast, holds_traced, in_double, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
 from wengert.errors import ConvergenceError, UnsupportedFunctionError, user_frame
@@ -31,7 +33,7 @@ from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.ops.quadrature import integral
 from wengert.running import running
-from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
+from wengert.types import dtype_of, ndim_of, shape_of
 
 MODES: dict[str, Callable] = {}
 """How to differentiate an integrand: `record` of reverse mode, and `jumps` of what switches where its parameters say
@@ -238,17 +240,12 @@ def _number(y: Any) -> Any:
 
 def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
     """The values that a function and its arguments depend on, and the function of its variable and these."""
-    wanted = [k for k, v in enumerate(lifted.values) if dtype_of(v).kind in "biufc"]
-    kinds = [dtype_of(lifted.values[k]) for k in wanted]
 
     def function(t: Any, *parameters: Any) -> Any:
-        filled = list(lifted.values)
-        for k, p, kind in zip(wanted, parameters, kinds, strict=True):
-            filled[k] = p if is_inexact(kind) else whole(p, kind)
-        f, rest = lifted.with_values(filled)
+        f, rest = lifted.with_real_numbers(parameters)
         return held(f(t, *rest))
 
-    return [cast(lifted.values[k], np.float64) for k in wanted], function
+    return lifted.real_numbers(), function
 
 
 def _with_places(values: list[Any], function: Callable, options: dict) -> tuple[list[Any], Callable, int]:
@@ -271,12 +268,24 @@ def _told(whole: Integrand, y: Any) -> tuple:
     return (answer(lambda y: float((whole.outcome or (np.nan,))[0]), y),)
 
 
+def _is_for_c_only(f: Any) -> bool:
+    """Whether SciPy calls an integrand that Python cannot call, or not with numbers."""
+    if isinstance(f, ctypes._CFuncPtr):  # type: ignore[attr-defined]
+        return any(kind is not ctypes.c_double for kind in f.argtypes or ())
+    return isinstance(f, scipy.LowLevelCallable)
+
+
 def _quad(original: Callable) -> Callable:
     def quad(func: Callable, a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
         args = args if isinstance(args, tuple) else (args,)
         lifted = Lifted((func, args))
         if not lifted.values and not isinstance(a, Traced) and not isinstance(b, Traced):
             return original(func, a, b, args, full_output, **options)
+        if _is_for_c_only(func):
+            raise UnsupportedFunctionError(
+                "scipy.integrate.quad of a function in C, with limits or arguments that are traced",
+                remedy="write the integrand in Python",
+            )
         lifted.called_later()
         complex_valued = options.pop("complex_func", False)
         if complex_valued or holds_traced([options.get("wvar")]):
@@ -371,12 +380,32 @@ def _quad_vec(original: Callable) -> Callable:
         values, function, places = _with_places(*_of_parameters(lifted), options)
         a, b = settled(a), settled(b)
         between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
-        shape = shape_of(function(between, *values))
+        first = function(between, *values)
+        shape, is_complex = shape_of(first), dtype_of(first).kind == "c"
+        if is_complex:
+            shape, function, options = (2, *shape), _in_two_parts(function), _measured_as_complex(options)
         whole = Integrand(function, original, options, shape, whole=True, places=places)
         y = integral(a, b, *values, integrand=whole)
-        return (y, *_told(whole, y))
+        return (part(y, 0, 0) + 1j * part(y, 0, 1) if is_complex else y, *_told(whole, y))
 
     return quad_vec
+
+
+def _in_two_parts(function: Callable) -> Callable:
+    """A function whose complex results become their real and imaginary parts, along a first axis."""
+
+    def parts(t: Any, *parameters: Any) -> Any:
+        y = array(function(t, *parameters))
+        return FUNCTIONS[np.stack]([s.real(y), s.imag(y)])
+
+    return parts
+
+
+def _measured_as_complex(options: dict) -> dict:
+    """The options of `quad_vec` with its norm of the numbers that such parts stand for."""
+    norm = options.get("norm", "2")
+    measure = norm if callable(norm) else np.linalg.norm if norm == "2" else lambda y: np.amax(np.abs(y))
+    return {**options, "norm": lambda y: measure(y[0] + 1j * y[1])}
 
 
 def _between(a: Any, b: Any) -> float:
@@ -398,15 +427,12 @@ def _romb(original: Callable) -> Callable:
     return romb
 
 
-def _fixed_quad(original: Callable) -> Callable:
-    def fixed_quad(func: Callable, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
-        if running.state.capture is None and answer(lambda u, v: bool(np.isinf(u) or np.isinf(v)), a, b):
-            raise ValueError("Gaussian quadrature is only available for finite limits.")
-        x, w = np.polynomial.legendre.leggauss(n)
-        y = func((b - a) * (x + 1) / 2.0 + a, *args)
-        return (b - a) / 2.0 * FUNCTIONS[np.sum](w * y, axis=-1), None
-
-    return fixed_quad
+def _fixed_quad(func: Callable, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
+    if running.state.capture is None and answer(lambda u, v: bool(np.isinf(u) or np.isinf(v)), a, b):
+        raise ValueError("Gaussian quadrature is only available for finite limits.")
+    x, w = np.polynomial.legendre.leggauss(n)
+    y = func((b - a) * (x + 1) / 2.0 + a, *args)
+    return (b - a) / 2.0 * FUNCTIONS[np.sum](w * y, axis=-1), None
 
 
 # ------------------------------------------------------------------------------------------------------------- samples
@@ -429,7 +455,7 @@ def _spacing(y: Any, x: Any, dx: Any, k: int) -> Any:
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     y = array(y)
     k = normalize_axis_index(axis, ndim_of(y))
-    n, h = shape_of(y)[k], _spacing(y, x, dx, k)
+    n, h = shape_of(y)[k], _spacing(y, x if x is None else in_double(array(x)), dx, k)
     if n == 2:
         return FUNCTIONS[np.trapezoid](y, x, dx, axis)
     stop = n - 2 if n % 2 else n - 3
@@ -472,7 +498,7 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
     if n < 3:
         total = cumulative_trapezoid(y, x, dx, axis)
     else:
-        h = _spacing(y, x, dx, k)
+        h = _spacing(y, x if x is None else in_double(array(x)), dx, k)
         shape = list(shape_of(y))
         shape[k] = n - 1
         h = s.broadcast_to(array(dx) if h is None else h, shape=tuple(shape))
@@ -506,6 +532,6 @@ def _integrate(module: Any) -> None:
     CALLERS[module.nquad] = _nquad(quad)
     CALLERS[module.quad_vec] = _quad_vec(module.quad_vec)
     implements_blind(module.romb)(_romb(module.romb))
-    CALLERS[module.fixed_quad] = _fixed_quad(module.fixed_quad)
+    CALLERS[module.fixed_quad] = _fixed_quad
     for implementation in (simpson, cumulative_trapezoid, cumulative_simpson):
         implements_blind(getattr(module, implementation.__name__))(implementation)

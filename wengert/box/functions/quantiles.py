@@ -108,10 +108,7 @@ def _numbers_per_lane(lanes: Any, skip_nan: bool) -> tuple[Any, Any]:
     missing = s.sum(e.isnan(lanes), axis=(0,))
     if isinstance(missing, Traced):
         if skip_nan:
-            raise UnsupportedFunctionError(
-                "a median or quantile without NaN, of data whose NaN are not known when the function runs",
-                remedy="use np.median or np.quantile of data without NaN",
-            )
+            return e.maximum(n - missing, 1), nan_where(e.equal(missing, n), dtype_of(lanes))
         return n, nan_where(e.greater(missing, 0), dtype_of(lanes))
     if not np.any(missing):
         return n, None
@@ -174,64 +171,28 @@ def _result_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any) 
 # ---------------------------------------------------------------------------------------------------------- quantiles
 
 
-@implements(np.quantile)
-def quantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    return _quantile("np.quantile", a, q, axis, out, method, keepdims, weights)
+def _quantile_of(name: str, keep: Any, **how: Any) -> None:
+    """Declare what one of the four functions means, whose default for `keepdims` is `keep`."""
+
+    @implements(getattr(np, name))
+    def implementation(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = keep,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        return _quantile(f"np.{name}", a, q, axis, out, method, keepdims, weights, **how)
 
 
-@implements(np.percentile)
-def percentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    return _quantile("np.percentile", a, q, axis, out, method, keepdims, weights, whole=100)
-
-
-@implements(np.nanquantile)
-def nanquantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = NOTHING,
-    *,
-    weights: Any = None,
-) -> Any:
-    return _quantile("np.nanquantile", a, q, axis, out, method, keepdims, weights, skip_nan=True)
-
-
-@implements(np.nanpercentile)
-def nanpercentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = NOTHING,
-    *,
-    weights: Any = None,
-) -> Any:
-    return _quantile("np.nanpercentile", a, q, axis, out, method, keepdims, weights, whole=100, skip_nan=True)
+_quantile_of("quantile", False)
+_quantile_of("percentile", False, whole=100)
+_quantile_of("nanquantile", NOTHING, skip_nan=True)
+_quantile_of("nanpercentile", NOTHING, whole=100, skip_nan=True)
 
 
 def _quantile(

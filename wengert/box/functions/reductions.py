@@ -153,31 +153,18 @@ def _reduce(op: Op, a: Any, axes: tuple[int, ...], keepdims: Any) -> Any:
 # ----------------------------------------------------------------------------------------------------------- max, min
 
 
-@implements(np.max, np.amax)
-def max(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.max")
-    return extreme(np.maximum, a, axis, keepdims, initial, where)
+def _extreme_of(name: str, ufunc: np.ufunc) -> Callable:
+    def implementation(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
+    ) -> Any:
+        reject_out(out, name)
+        return extreme(ufunc, a, axis, keepdims, initial, where)
+
+    return implementation
 
 
-@implements(np.min, np.amin)
-def min(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.min")
-    return extreme(np.minimum, a, axis, keepdims, initial, where)
-
+max = implements(np.max, np.amax)(_extreme_of("np.max", np.maximum))
+min = implements(np.min, np.amin)(_extreme_of("np.min", np.minimum))
 
 _EXTREMES = {
     np.maximum: (r.max, e.maximum),
@@ -326,11 +313,12 @@ def variance(
     where: Any,
     mean: Any,
     correction: Any,
-    finish: Callable[[Any, Any, Callable], Any] = lambda y, freedom, are_equal: y,
+    finish: Callable[[Any, Any, Callable, bool], Any],
 ) -> Any:
-    """The variance; `finish(variance, degrees of freedom, are_equal)` is applied before the result is cast back.
+    """The variance; `finish(variance, degrees of freedom, are_equal, alone)` is applied before the result is cast back.
 
-    `are_equal()` says where all values are equal. The variance need not be zero there: means are rounded.
+    `are_equal()` says where all values are equal. The variance need not be zero there: means are rounded. `alone` says
+    that there is one value only, around its own mean.
     """
     if correction is not NOTHING:
         if ddof != 0:
@@ -347,7 +335,8 @@ def variance(
     if is_known:
         _warn_if(freedom <= 0, "Degrees of freedom <= 0 for slice.")
     around_mean = mean is NOTHING
-    if mean is NOTHING:
+    alone = around_mean and not ddof and freedom.__class__ is int and freedom == 1
+    if around_mean:
         filled = a if mask is None else e.where(mask, a, 0)
         mean = _over(call(s.sum, filled, axis=axes, keepdims=True), count)
     away = e.subtract(a, mean)
@@ -374,7 +363,7 @@ def variance(
             found = e.logical_and(*[_are_equal(part, axes, mask, is_known) for part in parts])
         return s.reshape(found, shape=shape_of(y)) if keep else found
 
-    return cast_if(finish(y, freedom, are_equal), narrow)
+    return cast_if(finish(y, freedom, are_equal, alone), narrow)
 
 
 def _are_equal(x: Any, axes: Any, mask: Any, are_some: bool) -> Any:
@@ -385,21 +374,26 @@ def _are_equal(x: Any, axes: Any, mask: Any, are_some: bool) -> Any:
     return e.equal(call(r.max, above, axis=axes), call(r.min, below, axis=axes))
 
 
-@implements(np.var)
-def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NOTHING,
-    *,
-    where: Any = NOTHING,
-    mean: Any = NOTHING,
-    correction: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.var")
-    return variance(a, axis, dtype, ddof, keepdims, where, mean, correction)
+def spread(name: str, finish: Callable, numbers: Callable = lambda a, where: (a, where)) -> Callable:
+    """What functions such as `np.var` are, of the data and the mask that `numbers(a, where)` makes (see `variance`)."""
+
+    def implementation(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NOTHING,
+        *,
+        where: Any = NOTHING,
+        mean: Any = NOTHING,
+        correction: Any = NOTHING,
+    ) -> Any:
+        reject_out(out, name)
+        a, where = numbers(a, where)
+        return variance(a, axis, dtype, ddof, keepdims, where, mean, correction, finish)
+
+    return implementation
 
 
 def deviation(variance: Any, are_equal: Any) -> Any:
@@ -408,28 +402,13 @@ def deviation(variance: Any, are_equal: Any) -> Any:
     return e.where(are_equal, e.sqrt(e.stop_gradient(variance)), root)
 
 
-@implements(np.std)
-def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NOTHING,
-    *,
-    where: Any = NOTHING,
-    mean: Any = NOTHING,
-    correction: Any = NOTHING,
-) -> Any:
-    reject_out(out, "np.std")
+def _deviation_unless_alone(y: Any, freedom: Any, are_equal: Callable, alone: bool) -> Any:
+    """One element alone has standard deviation zero, whatever it is: no kink, and the variance is zero as well."""
+    return y if alone else deviation(y, are_equal())
 
-    def finish(y: Any, freedom: Any, are_equal: Callable) -> Any:
-        # One element alone has standard deviation zero, whatever it is: no kink, and the variance is zero as well.
-        alone = freedom.__class__ is int and freedom == 1 and not ddof and correction is mean is NOTHING
-        return y if alone else deviation(y, are_equal())
 
-    return variance(a, axis, dtype, ddof, keepdims, where, mean, correction, finish)
-
+var = implements(np.var)(spread("np.var", lambda y, freedom, are_equal, alone: y))
+std = implements(np.std)(spread("np.std", _deviation_unless_alone))
 
 # ------------------------------------------------------------------------------------------------------------ any, all
 

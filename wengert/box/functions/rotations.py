@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind
-from wengert.box.functions.operands import array, cast
+from wengert.box.functions.operands import array, in_double
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -25,7 +25,7 @@ _SMALL = 1e-3
 
 def _floating(x: Any) -> Any:
     x = array(x)
-    return x if dtype_of(x).kind == "f" else cast(x, np.float64)
+    return x if dtype_of(x).kind == "f" else in_double(x)
 
 
 def _norm(x: Any) -> Any:

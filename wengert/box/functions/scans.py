@@ -6,6 +6,7 @@ of the samples as well as in the samples.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,37 +54,27 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     return as_asked(_product_along(cast_if(a, dtype), k), dtype)
 
 
-def _from_start(x: Any, y: Any, axis: int, first: float) -> Any:
-    """A scan with the value before the first element in front."""
-    shape = list(shape_of(y))
-    shape[axis] = 1
-    return join([np.full(shape, first, dtype_of(y)), y], axis)
+def _with_initial(name: str, scan: Callable[[Any, int], Any], first: float) -> Callable:
+    """A scan that may begin with the value before the first element."""
+
+    def implementation(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
+        reject_out(out, name)
+        if axis is None and ndim_of(x) >= 2:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        x, k = flat_if_none(x, axis)
+        y = scan(cast_if(x, dtype), k)
+        if not include_initial:
+            return y
+        shape = shape_of(y)
+        return join([np.full((*shape[:k], 1, *shape[k + 1 :]), first, dtype_of(y)), y], k)
+
+    return implementation
 
 
-def _scan_lane(x: Any, axis: Any) -> tuple[Any, int]:
-    if axis is None and ndim_of(x) >= 2:
-        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-    return flat_if_none(x, axis)
-
-
-@implements(if_present("cumulative_sum"))
-def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    reject_out(out, "np.cumulative_sum")
-    x, k = _scan_lane(x, axis)
-    y = r.cumsum(cast_if(x, dtype), axis=k)
-    return _from_start(x, y, k, 0) if include_initial else y
-
-
-@implements(if_present("cumulative_prod"))
-def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    reject_out(out, "np.cumulative_prod")
-    x, k = _scan_lane(x, axis)
-    y = _product_along(cast_if(x, dtype), k)
-    return _from_start(x, y, k, 1) if include_initial else y
+implements(if_present("cumulative_sum"))(_with_initial("np.cumulative_sum", lambda a, k: r.cumsum(a, axis=k), 0))
+implements(if_present("cumulative_prod"))(_with_initial("np.cumulative_prod", _product_along, 1))
 
 
 # -------------------------------------------------------------------------------------------------------- differences

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, array, cast, join, pick
+from wengert.box.functions.operands import answer, array, cast, in_double, join, pick
 from wengert.box.functions.piecewise import double
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -116,7 +116,7 @@ class RadialInterpolator:
         return _monomials((x - self.centre) / self.scale, self.powers)
 
     def __call__(self, x: Any) -> Any:
-        x = cast(array(x), np.float64)
+        x = in_double(array(x))
         if ndim_of(x) != 2 or shape_of(x)[1] != shape_of(self.y)[1]:
             raise ValueError(f"`x` must be a 2-dimensional array whose second axis has length {shape_of(self.y)[1]}.")
         k = _kernel_matrix(self.kernel, self.epsilon, x, self.y)

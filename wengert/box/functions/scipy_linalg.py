@@ -14,9 +14,9 @@ import scipy.linalg
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions import linalg
 from wengert.box.functions.elementwise import is_complex
-from wengert.box.functions.linalg import by_columns, inexact, matrices, squares
+from wengert.box.functions.linalg import by_columns, matrices, squares
 from wengert.box.functions.norms import norm as _norm
-from wengert.box.functions.operands import answer, array, cast, common_answer, join, pick, unsupported_option
+from wengert.box.functions.operands import answer, array, cast, common_answer, inexact, join, pick, unsupported_option
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
 from wengert.ops import matrix_functions as f
@@ -375,12 +375,14 @@ def eig(
     overwrite_b: bool = False,
     check_finite: bool = True,
     homogeneous_eigvals: bool = False,
+    *,
+    is_complex: bool = False,
 ) -> Any:
     if b is not None or left or homogeneous_eigvals:
         raise unsupported_option("scipy.linalg.eig", "b=, left= or homogeneous_eigvals=", "use eig(inv(b) @ a)")
     if not right:
         return eigvals(a)
-    w, v = spectra.eig(squares(a))
+    w, v = spectra.eig(squares(a), is_complex=is_complex)
     return _complex(w), v
 
 
@@ -394,7 +396,7 @@ def eigvals(
 ) -> Any:
     if b is not None or homogeneous_eigvals:
         raise unsupported_option("scipy.linalg.eigvals", "b= or homogeneous_eigvals=", "use eigvals(inv(b) @ a)")
-    return _complex(spectra.eigvals(squares(a)))
+    return spectra.eigvals(squares(a), is_complex=True)
 
 
 def _complex(x: Any) -> Any:

@@ -12,8 +12,7 @@ import scipy.linalg
 
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions.elementwise import absolute
-from wengert.box.functions.linalg import inexact
-from wengert.box.functions.operands import array, common_answer, join, part, pick, unsupported_option
+from wengert.box.functions.operands import array, common_answer, inexact, join, part, pick, unsupported_option
 from wengert.box.functions.scipy_linalg import toeplitz
 from wengert.ops import matrices as m
 from wengert.ops import shape as s

@@ -9,8 +9,8 @@ import scipy.linalg
 
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions.elementwise import is_complex
-from wengert.box.functions.linalg import by_columns, cholesky, inexact, squares
-from wengert.box.functions.operands import answer, join, pick, unsupported_option
+from wengert.box.functions.linalg import by_columns, cholesky, squares
+from wengert.box.functions.operands import answer, inexact, join, pick, unsupported_option
 from wengert.box.functions.scipy_linalg import circulant, inside_interval
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m

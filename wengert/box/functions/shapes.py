@@ -26,7 +26,6 @@ from wengert.box.functions.operands import (
 )
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.sizes import counting
 from wengert.running import running
@@ -39,29 +38,18 @@ def _reversed_axes(x: Any) -> Any:
     return s.transpose(x, axes=tuple(range(ndim_of(x)))[::-1])
 
 
-def _layout(x: Any, order: str) -> Any:
-    """The array in memory behind a traced value; None if it has no such order, as arrays of other libraries."""
-    found = stop_gradient(x) if isinstance(x, Traced) else x
-    if isinstance(found, Traced) and ndim_of(x) > 1:
-        raise unsupported_option("reshaping", f"order={order!r}", "its order in memory is not known: use 'C' or 'F'")
-    return found if isinstance(found, np.ndarray) else None
-
-
-def _is_fortran(x: Any, order: str) -> bool:
-    """Whether `order` means that the first axis runs fastest."""
-    if order in ("C", "F"):
-        return order == "F"
-    if order != "A":
+def _is_fortran(order: str) -> bool:
+    """Whether `order` means that the first axis runs fastest. ("A" and "K" are known by then.)"""
+    if order not in ("C", "F"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    memory = _layout(x, order)
-    return memory is not None and memory.flags.fnc
+    return order == "F"
 
 
 @implements(np.reshape)
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     a = array(a)
     new = known_shape(size_of(a), shape_tuple(shape))
-    if _is_fortran(a, order):
+    if _is_fortran(order):
         return _reversed_axes(s.reshape(_reversed_axes(a), shape=new[::-1]))
     return s.reshape(a, shape=new)
 
@@ -84,12 +72,7 @@ def known_shape(size: Any, shape: tuple) -> tuple:
 @implements(np.ravel)
 def ravel(a: Any, order: str = "C") -> Any:
     a = array(a)
-    if order == "K":
-        memory = _layout(a, order)
-        if memory is not None:
-            # the axes that take the longest steps run slowest
-            a = s.transpose(a, axes=tuple(sorted(range(ndim_of(a)), key=lambda k: -abs(memory.strides[k]))))
-    elif _is_fortran(a, order):
+    if _is_fortran(order):
         a = _reversed_axes(a)
     return flat(a)
 
@@ -236,7 +219,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 def flip(m: Any, axis: Any = None) -> Any:
     m = array(m)
     axes = tuple(range(ndim_of(m))) if axis is None else normalize_axis_tuple(axis, ndim_of(m))
-    return s.flip(m, axis=axes) if axes else m
+    return s.flip(m, axis=axes) if axes else s.copy(m)  # (a number, also of an array of no axes)
 
 
 @implements(np.fliplr)
@@ -314,6 +297,14 @@ def copied(a: Any, order: str = "K") -> Any:
     if order == "F":
         return _reversed_axes(copied(_reversed_axes(a), "C"))
     return s.reshape(s.copy(flat(a)), shape=shape_of(a))
+
+
+def relaid(a: Any, axes: tuple[int, ...] | None) -> Any:
+    """A copy whose axes lie in memory in an order: those that take the longest steps first, or as in C (`None`)."""
+    if axes is None:
+        return copied(a, "C")
+    back = tuple(np.argsort(axes).tolist())
+    return s.transpose(copied(s.transpose(a, axes=axes), "C"), axes=back)
 
 
 @implements(np.astype)

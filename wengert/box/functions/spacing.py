@@ -8,22 +8,28 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
+from wengert.box.functions.lengths import is_length, larger, refuse_if
 from wengert.box.functions.operands import array, cast, operand, promoting
 from wengert.box.functions.products import move_axis
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
+from wengert.ops.sizes import counting
 from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
 
 
 def _fractions(num: Any, endpoint: bool, *ends: Any) -> Any:
     """0 … 1 along a first axis, before those of the ends."""
+    rank = max(ndim_of(x) for x in ends)
+    dtype = np.result_type(*[promoting(x) for x in ends], 1.0)
+    real = np.zeros((), dtype).real.dtype
+    if is_length(num):
+        refuse_if(num < 0, ValueError, "Number of samples must be non-negative.")
+        steps = cast(larger(num - 1 if endpoint else num, 1), real)
+        return s.reshape(cast(counting(num), real), shape=(num,) + (1,) * rank) / steps
     n = operator.index(num)
     if n < 0:
         raise ValueError(f"Number of samples, {n}, must be non-negative.")
-    rank = max(ndim_of(x) for x in ends)
-    dtype = np.result_type(*[promoting(x) for x in ends], 1.0)
     steps = n - 1 if endpoint else n
-    real = np.zeros((), dtype).real.dtype
     return (np.arange(n).reshape((n,) + (1,) * rank) / max(steps, 1)).astype(real)
 
 
@@ -68,6 +74,9 @@ def linspace(
     y = _finish(y, dtype, axis)
     if not retstep:
         return y
+    if is_length(num):
+        steps = cast(num, np.float64) - bool(endpoint)
+        return y, e.where(e.greater(steps, 0), (stop - start) / steps, np.nan)
     steps = operator.index(num) - bool(endpoint)
     return y, ((stop - start) / steps if steps > 0 else np.nan)
 

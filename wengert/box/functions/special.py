@@ -42,12 +42,17 @@ def _register(names: str, meaning: Any) -> None:
                 UFUNCS[ufunc] = meaning
 
 
+def _count(n: Any) -> Any:
+    """The whole number that SciPy makes of a parameter which should be one."""
+    return n if dtype_of(n).kind in "biu" else e.trunc(n)
+
+
 for _name in _SAME_NAME.split():
     _register(_name, TABLE[_name])
 _register("psi", gamma.digamma)
 _register("jn", bessel.jv)
-_register("yn", bessel.yv)
-_register("kn", bessel.kv)
+_register("yn", lambda n, x: bessel.yv(_count(n), x))
+_register("kn", lambda n, x: bessel.kv(_count(n), x))
 _register("_riemann_zeta", gamma.zeta)
 for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
     _register("_" + _name, TABLE[_name])
@@ -93,26 +98,100 @@ _register("exp2", e.exp2)
 _register("expm1", e.expm1)
 _register("log1p", e.log1p)
 _register("cbrt", e.cbrt)
-_register("zetac", lambda x: gamma.zeta(x) - 1)
 _register("chdtr", lambda v, x: incomplete.gammainc(v * 0.5, x * 0.5))
 _register("chdtrc", lambda v, x: incomplete.gammaincc(v * 0.5, x * 0.5))
 _register("chdtri", lambda v, p: 2 * incomplete.gammainccinv(v * 0.5, p))
-_register("gdtr", lambda a, b, x: incomplete.gammainc(b, a * x))
-_register("gdtrc", lambda a, b, x: incomplete.gammaincc(b, a * x))
-_register("pdtr", lambda k, m: incomplete.gammaincc(e.floor(k) + 1, m))
-_register("pdtrc", lambda k, m: incomplete.gammainc(e.floor(k) + 1, m))
-_register("bdtr", lambda k, n, p: incomplete.betaincc(e.floor(k) + 1, n - e.floor(k), p))
-_register("bdtrc", lambda k, n, p: incomplete.betainc(e.floor(k) + 1, n - e.floor(k), p))
-_register("nbdtr", lambda k, n, p: incomplete.betainc(n, e.floor(k) + 1, p))
-_register("nbdtrc", lambda k, n, p: incomplete.betaincc(n, e.floor(k) + 1, p))
-_register("fdtr", lambda d, b, x: incomplete.betainc(d * 0.5, b * 0.5, d * x / (b + d * x)))
-_register("fdtrc", lambda d, b, x: incomplete.betainc(b * 0.5, d * 0.5, b / (b + d * x)))
-_register("pdtri", lambda k, y: incomplete.gammainccinv(e.floor(k) + 1, y))
-_register("bdtri", lambda k, n, y: incomplete.betainccinv(e.floor(k) + 1, n - e.floor(k), y))
-_register("nbdtri", lambda k, n, y: incomplete.betaincinv(n, e.floor(k) + 1, y))
+_register("gdtr", lambda a, b, x: _where(x >= 0, incomplete.gammainc(b, a * x)))
+_register("gdtrc", lambda a, b, x: _where(x >= 0, incomplete.gammaincc(b, a * x)))
 _register("gdtrix", lambda a, b, p: incomplete.gammaincinv(b, p) / a)
-_register("stdtr", lambda df, t: student.student_cdf(0.5 * df, t / e.sqrt(df), n=0))
-_register("stdtrit", lambda df, p: student.student_quantile(0.5 * df, p) * e.sqrt(df))
+
+
+def _where(is_defined: Any, y: Any) -> Any:
+    """A distribution function where SciPy has one; elsewhere it is not a number."""
+    return y if _is_certain(is_defined) else e.where(is_defined, y, math.nan)
+
+
+def _is_certain(condition: Any) -> bool:
+    return not isinstance(condition, Traced) and bool(np.all(condition))
+
+
+def _of_successes(of: Any, at_end: float, below: float = math.nan) -> Callable:
+    """A distribution function of k successes in n trials, which is `of` k + 1, n − k and a probability."""
+
+    def function(k: Any, n: Any, p: Any) -> Any:
+        k, n = e.floor(k), _count(n)
+        rest = n - k
+        inside = e.logical_and(k >= 0, rest > 0)
+        if _is_certain(inside):
+            return of(k + 1, rest, p)
+        y = of(e.where(inside, k + 1, 1.0), e.where(inside, rest, 1.0), p)
+        end = e.where(e.logical_and(k >= 0, e.equal(rest, 0)), at_end, e.where(k < 0, below, math.nan))
+        return e.where(inside, y, end + 0 * y)
+
+    return function
+
+
+_register("bdtr", _of_successes(incomplete.betaincc, 1.0))
+_register("bdtrc", _of_successes(incomplete.betainc, 0.0, below=1.0))
+_register("bdtri", _of_successes(incomplete.betainccinv, math.nan))
+
+
+def _of_failures(of: Any) -> Callable:
+    """A distribution function of k failures before n successes, which is `of` n, k + 1 and a probability."""
+
+    def function(k: Any, n: Any, p: Any) -> Any:
+        k, n = _count(k), _count(n)
+        return _where(e.logical_and(k >= 0, n > 0), of(n, k + 1, p))
+
+    return function
+
+
+_register("nbdtr", _of_failures(incomplete.betainc))
+_register("nbdtrc", _of_failures(incomplete.betaincc))
+_register("nbdtri", _of_failures(incomplete.betaincinv))
+_register("pdtr", lambda k, m: _where(k >= 0, incomplete.gammaincc(e.floor(k) + 1, m)))
+_register("pdtrc", lambda k, m: _where(k >= 0, incomplete.gammainc(e.floor(k) + 1, m)))
+_register("pdtri", lambda k, y: _where(e.logical_and(_count(k) >= 0, y < 1), incomplete.gammainccinv(_count(k) + 1, y)))
+
+
+def _ratios(of: Callable) -> Callable:
+    """A distribution function of ratios of variances, `of` halves of degrees of freedom d and b."""
+
+    def function(d: Any, b: Any, x: Any) -> Any:
+        return _where(e.logical_and(e.logical_and(d > 0, b > 0), x >= 0), of(d, b, d * x))
+
+    return function
+
+
+_register("fdtr", _ratios(lambda d, b, s: incomplete.betainc(d * 0.5, b * 0.5, s / (b + s))))
+_register("fdtrc", _ratios(lambda d, b, s: incomplete.betainc(b * 0.5, d * 0.5, b / (b + s))))
+
+
+def _or_normal(student: Callable, normal: Callable) -> Callable:
+    """Student's distribution, whose limit for infinitely many degrees of freedom is the normal one."""
+
+    def function(df: Any, x: Any) -> Any:
+        endless = e.equal(df, math.inf)
+        if not isinstance(endless, Traced) and not np.any(endless):
+            return student(df, x)
+        return e.where(endless, normal(x), student(e.where(endless, 1.0, df), x))
+
+    return function
+
+
+_register("stdtr", _or_normal(lambda df, t: student.student_cdf(0.5 * df, t / e.sqrt(df), n=0), special.ndtr))
+_register("stdtrit", _or_normal(lambda df, p: student.student_quantile(0.5 * df, p) * e.sqrt(df), special.ndtri))
+
+
+def _zetac(x: Any) -> Any:
+    """ζ(x) − 1: from one on the sum that begins with the second term, where the difference has no digits left."""
+    right = x > 1
+    if _is_certain(right):
+        return gamma.hurwitz(x, 2.0, n=0)
+    return e.where(right, gamma.hurwitz(e.where(right, x, 2.0), 2.0, n=0), gamma.zeta(e.where(right, 0.0, x)) - 1)
+
+
+_register("zetac", _zetac)
 
 
 def _log_inv_boxcox(y: Any, p: Any) -> Any:
@@ -122,7 +201,7 @@ def _log_inv_boxcox(y: Any, p: Any) -> Any:
 
 _register("inv_boxcox", lambda y, p: e.exp(_log_inv_boxcox(y, p)))
 _register("inv_boxcox1p", lambda y, p: e.expm1(_log_inv_boxcox(y, p)))
-_register("agm", lambda a, b: 0.25 * math.pi * (a + b) / elliptic.ellipk(e.square((a - b) / (a + b))))
+_register("agm", lambda a, b: 0.25 * math.pi * (a + b) / elliptic.ellipkm1(4 * (a / (a + b)) * (b / (a + b))))
 _register(
     "eval_sh_jacobi",
     lambda n, p, q, x: TABLE["eval_jacobi"](n, p - q, q - 1, 2 * x - 1) / gamma.binom(2 * n + p - 1, n),

@@ -72,6 +72,19 @@ def _sample_weights(weights: Any, name: str, samples: int) -> Any:
     return cast(weights, np.float64)
 
 
+def _both_weights(fweights: Any, aweights: Any, samples: int) -> tuple[Any, Any]:
+    """The product of both kinds of weights, and those of the second kind; `None` where there are none."""
+    if fweights is not None:
+        fweights = _sample_weights(fweights, "fweights", samples)
+        if not isinstance(fweights, Traced) and not np.all(fweights == np.round(fweights)):
+            raise TypeError("fweights must be integer")
+    if aweights is not None:
+        aweights = _sample_weights(aweights, "aweights", samples)
+    if fweights is None or aweights is None:
+        return aweights if fweights is None else fweights, aweights
+    return fweights * aweights, aweights
+
+
 @implements(np.cov)
 def cov(
     m: Any,
@@ -103,14 +116,7 @@ def cov(
     if ddof is None:
         ddof = 0 if bias else 1
 
-    w: Any = None
-    if fweights is not None:
-        w = _sample_weights(fweights, "fweights", samples)
-        if not isinstance(w, Traced) and not np.all(w == np.round(w)):
-            raise TypeError("fweights must be integer")
-    if aweights is not None:
-        aweights = _sample_weights(aweights, "aweights", samples)
-        w = aweights if w is None else w * aweights
+    w, aweights = _both_weights(fweights, aweights, samples)
     center, total = average(x, axis=1, weights=w, returned=True)
     total = index(total, pattern=(0,)) if ndim_of(total) else total
     if w is None:

@@ -49,6 +49,13 @@ def selected(data: Iterable, selectors: Iterable) -> Iterator:
             yield item
 
 
+def counting(start: Any = 0, step: Any = 1) -> Iterator:
+    """`itertools.count`."""
+    while True:
+        yield start
+        start += step
+
+
 def numbered(iterable: Iterable, start: Any = 0) -> Iterator:
     """`enumerate`, of a generator."""
     k = start

@@ -56,7 +56,7 @@ def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
     if name == "floor_divide":
         return _quotient(*ranges)
     if name == "remainder":
-        return _rest(*ranges)
+        return _rest(ranges[1])
     if name == "absolute" and None not in ranges[0]:
         return interval_from("maximum", [ranges[0], _negative(ranges[0])])
     if name == "where":
@@ -86,7 +86,7 @@ def _quotient(x: Interval, d: Interval) -> Interval | None:
     return (min(quotients), max(quotients))
 
 
-def _rest(x: Interval, d: Interval) -> Interval | None:
+def _rest(d: Interval) -> Interval | None:
     """Remainders lie between zero and the divisor."""
     low, high = d
     if low is None or high is None or low <= 0 <= high:

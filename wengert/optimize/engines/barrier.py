@@ -9,8 +9,8 @@ and what is too much in a row. So they are eliminated, and the system has an unk
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,22 @@ _BESIDE = 0.05
 """How far beside a saddle point to start again, for unknowns of size one."""
 
 
+# Small programs spend their time in calls: reductions are those of ufuncs, without what np.sum puts before them.
+
+
 def inner(a: np.ndarray, b: np.ndarray) -> float:
     """aᵀb, without the threads of BLAS, which wait for each other where there is so little to do."""
-    return float(np.einsum("i,i->", a, b))
+    return float(np.add.reduce(a * b))
+
+
+def total(a: np.ndarray) -> float:
+    """Σ |aᵢ|."""
+    return float(np.add.reduce(np.abs(a)))
+
+
+def largest(a: np.ndarray) -> float:
+    """max |aᵢ|, zero of none."""
+    return float(np.maximum.reduce(np.abs(a), axis=None, initial=0.0))
 
 
 class ScaledProgram:
@@ -100,20 +113,16 @@ class Extras:
         return Extras(*[np.concatenate([getattr(self, k), getattr(other, k)]) for k in self.__dataclass_fields__])
 
 
-@dataclass(frozen=True)
-class Iterate:
-    """A point with its multipliers: y of the rows, `low` and `high` of the bounds on x, `of_t` of those on t."""
+class Iterate(NamedTuple):
+    """A point with its multipliers: y of the rows, z of the bounds (lower ones on x, upper ones on x, those on t)."""
 
     x: np.ndarray
     t: np.ndarray
     y: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    of_t: np.ndarray
+    z: np.ndarray
 
 
-@dataclass(frozen=True)
-class Evaluated:
+class Evaluated(NamedTuple):
     """Value and slope of the objective (without barrier), rows C(x) + Et, and the Jacobian of C."""
 
     value: float
@@ -140,9 +149,11 @@ class BarrierProblem:
         self.n, self.m = self.free.size, m
         self.lower, self.upper = lower[self.free], upper[self.free]
         self.has_low, self.has_high = np.flatnonzero(self.lower > -np.inf), np.flatnonzero(self.upper < np.inf)
+        self._near: tuple | None = None
+        self._all_free = self.n == start.size
         one_sided = np.isfinite(self.lower) * 1.0 - np.isfinite(self.upper) * 1.0
         self.damping = DAMPING * one_sided
-        self.extras = extras
+        self._take_extras(extras)
         self.weight, self.pull, self.centre = 1.0, np.zeros(self.n), np.zeros(self.n)
         self._system = SparseSystem(self.free, m) if is_sparse else DenseSystem(self.free, m)
         self._is_sparse = is_sparse
@@ -152,14 +163,26 @@ class BarrierProblem:
         """The same variables and rows with other extras, and instead of the objective the distance to a centre."""
         other = object.__new__(BarrierProblem)
         other.__dict__.update(self.__dict__)
-        other.extras, other.weight, other.pull, other.centre = extras, 0.0, pull, centre
-        other._last_shift = 0.0
+        other._take_extras(extras)
+        other.weight, other.pull, other.centre = 0.0, pull, centre
+        other._last_shift, other._near = 0.0, None
         return other
+
+    def _take_extras(self, extras: Extras) -> None:
+        """The variables t, and all bounds: the place of the variable in (x, t), the sign it counts with, its edge."""
+        self.extras = extras
+        k, upper = extras.rows.size, -self.upper[self.has_high]
+        self._count = self.n + k
+        self._place = np.concatenate([self.has_low, self.has_high, np.arange(self.n, self._count)])
+        self._sign = np.concatenate([np.ones(self.has_low.size), -np.ones(self.has_high.size), np.ones(k)])
+        self._edge = np.concatenate([self.lower[self.has_low], upper, extras.lower])
 
     # ------------------------------------------------------------------------------------------------- evaluation
 
     def whole(self, x: np.ndarray) -> np.ndarray:
         """All variables of the program, fixed ones among them."""
+        if self._all_free:
+            return x
         full = self._whole.copy()
         full[self.free] = x
         return full
@@ -174,36 +197,50 @@ class BarrierProblem:
 
     def first(self, x: np.ndarray, t: np.ndarray) -> Evaluated:
         value, slope, rows, jacobian = self._program.first(self.whole(x))
-        slope = self.weight * slope[self.free] + self.pull * (x - self.centre)
+        slope = slope if self._all_free else slope[self.free]
+        if self.weight != 1.0:
+            slope = self.weight * slope + self.pull * (x - self.centre)
         return Evaluated(self._total(value, x, t), slope, self.with_extras(rows, t), jacobian)
 
     def _total(self, value: float, x: np.ndarray, t: np.ndarray) -> float:
-        moved = float(np.sum(self.pull * (x - self.centre) ** 2)) / 2 if not self.weight else 0.0
+        moved = inner(self.pull, (x - self.centre) ** 2) / 2 if not self.weight else 0.0
         return (value if self.weight else 0.0) + moved + inner(self.extras.costs, t)
 
-    def distances(self, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How far x is from its lower and upper bounds, and t from its own."""
-        return (
-            x[self.has_low] - self.lower[self.has_low],
-            self.upper[self.has_high] - x[self.has_high],
-            t - self.extras.lower,
-        )
+    def distances(self, x: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """How far x and t are from their bounds; kept for the last point."""
+        if self._near is None or self._near[0] is not x or self._near[1] is not t:
+            self._near = x, t, self.towards(x, t) - self._edge
+        return self._near[2]
+
+    def towards(self, x: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """What a change of x and t is for each bound."""
+        return self._sign * np.concatenate([x, t])[self._place]
 
     def barrier(self, x: np.ndarray, t: np.ndarray) -> float:
         """What μ is multiplied by: −Σ log of the distances, and a little for variables that could run away."""
-        logs = sum(float(np.sum(np.log(d))) for d in self.distances(x, t))
-        return inner(self.damping, x) + DAMPING * float(np.sum(t)) - logs
+        logs = np.add.reduce(np.log(self.distances(x, t)))
+        return float(inner(self.damping, x) + DAMPING * np.add.reduce(t) - logs)
 
-    def spread(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """low on the variables with a lower bound plus high on those with an upper one."""
-        whole = np.zeros(self.n)
-        whole[self.has_low] += low
-        whole[self.has_high] += high
-        return whole
+    def forces(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What bounds do to x and to t, each with its own z: away from the edge."""
+        whole = np.bincount(self._place, self._sign * z, minlength=self._count)
+        return whole[: self.n], whole[self.n :]
+
+    def stiffness(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The second derivatives of bounds in x and in t."""
+        whole = np.bincount(self._place, z, minlength=self._count)
+        return whole[: self.n], whole[self.n :]
+
+    def of_bounds_on_x(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the lower and of the upper bounds on x."""
+        low = self.has_low.size
+        return z[:low], z[low : low + self.has_high.size]
 
     def pulled(self, jacobian: Any, y: np.ndarray) -> np.ndarray:
         """Jᵀy."""
-        return (jacobian.T @ y)[self.free] if self.m else np.zeros(self.n)
+        if not self.m:
+            return np.zeros(self.n)
+        return jacobian.T @ y if self._all_free else (jacobian.T @ y)[self.free]
 
     def pushed(self, jacobian: Any, x_dot: np.ndarray) -> np.ndarray:
         """J times a change of the variables."""
@@ -215,22 +252,17 @@ class BarrierProblem:
 
     def errors(self, at: Iterate, now: Evaluated) -> tuple[float, float, np.ndarray]:
         """The largest violation of stationarity and of the rows, and the products of complementarity."""
-        dual = now.slope + self.pulled(now.jacobian, at.y) - self.spread(at.low, -at.high)
-        dual_t = self.extras.costs + self.extras.signs * at.y[self.extras.rows] - at.of_t
-        products = [d * z for d, z in zip(self.distances(at.x, at.t), (at.low, at.high, at.of_t), strict=True)]
-        return (
-            float(max(np.max(np.abs(dual), initial=0.0), np.max(np.abs(dual_t), initial=0.0))),
-            float(np.max(np.abs(now.rows), initial=0.0)),
-            np.concatenate(products),
-        )
+        force, force_t = self.forces(at.z)
+        dual = now.slope + self.pulled(now.jacobian, at.y) - force
+        dual_t = self.extras.costs + self.extras.signs * at.y[self.extras.rows] - force_t
+        return max(largest(dual), largest(dual_t)), largest(now.rows), self.distances(at.x, at.t) * at.z
 
     # ------------------------------------------------------------------------------------------------- Newton's step
 
     def factored(self, at: Iterate, now: Evaluated, mu: float) -> NewtonStep | None:
         """Newton's system at a point, shifted until it has the inertia of a minimum (Wächter and Biegler 2006, IC)."""
-        low, high, of_t = self.distances(at.x, at.t)
-        sigma = self.spread(at.low / low, at.high / high) + self.pull
-        sigma_t = at.of_t / of_t
+        sigma, sigma_t = self.stiffness(at.z / self.distances(at.x, at.t))
+        sigma = sigma + self.pull
         hessian = self._program.second(self.whole(at.x), self.weight, at.y)
         jacobian = now.jacobian
         shift, rank = 0.0, 0.0
@@ -268,11 +300,10 @@ class BarrierProblem:
         still = np.abs(at.x - start) <= _STILL * (1 + np.abs(start))
         if not np.any(still):
             return None
-        low, high, of_t = self.distances(at.x, at.t)
-        sigma, sigma_t = self.spread(at.low / low, at.high / high), at.of_t / of_t
+        sigma, sigma_t = self.stiffness(at.z / self.distances(at.x, at.t))
         hessian = self._program.second(self.whole(at.x), self.weight, at.y)
         D = np.bincount(self.extras.rows, 1 / sigma_t, minlength=self.m)
-        noise = _FLAT * float(np.max(np.abs(hessian.data if hasattr(hessian, "indptr") else hessian), initial=0.0))
+        noise = _FLAT * largest(hessian.data if hasattr(hessian, "indptr") else hessian)
         _, negative = self._system.factor(hessian, now.jacobian, sigma + noise, D + _FLAT)
         if negative <= self.m or self.factored(at, now, mu) is None:
             return None
@@ -295,10 +326,11 @@ class BarrierProblem:
         D = np.bincount(self.extras.rows, np.ones(self.extras.rows.size), minlength=self.m)
         if self._system.factor(zero, now.jacobian, np.ones(self.n), D) != (self.n, self.m):
             return np.zeros(self.m)
-        side_t = self.extras.costs - at.of_t
+        force, force_t = self.forces(at.z)
+        side_t = self.extras.costs - force_t
         below = np.bincount(self.extras.rows, self.extras.signs * side_t, minlength=self.m)
         try:
-            y = self._system.solve(np.concatenate([self.spread(at.low, -at.high) - now.slope, below]))[self.n :]
+            y = self._system.solve(np.concatenate([force - now.slope, below]))[self.n :]
         except Singular:
             return np.zeros(self.m)
         return y if np.max(np.abs(y)) <= 1e3 else np.zeros(self.m)
@@ -322,9 +354,10 @@ class NewtonStep:
     ):
         self._problem, self._at, self._now, self._mu = problem, at, now, mu
         self._hessian, self._sigma, self._sigma_t = hessian, sigma, sigma_t
-        low, high, of_t = self._distances = problem.distances(at.x, at.t)
-        self.slope = now.slope - problem.spread(mu / low, -mu / high) + mu * problem.damping
-        self.slope_t = problem.extras.costs - mu / of_t + mu * DAMPING
+        self._pressed = mu / problem.distances(at.x, at.t)
+        force, force_t = problem.forces(self._pressed)
+        self.slope = now.slope - force + mu * problem.damping
+        self.slope_t = problem.extras.costs - force_t + mu * DAMPING
         self.directions: Iterate
 
     def solved(self, rows: np.ndarray) -> Iterate:
@@ -336,15 +369,8 @@ class NewtonStep:
         found = p.solve(np.concatenate([top, below]))
         x, y = found[: p.n], found[p.n :]
         t = -(residual_t + extras.signs * y[extras.rows]) / self._sigma_t
-        low, high, of_t = self._distances
-        return Iterate(
-            x,
-            t,
-            y,
-            mu / low - at.low - at.low / low * x[p.has_low],
-            mu / high - at.high + at.high / high * x[p.has_high],
-            mu / of_t - at.of_t - at.of_t / of_t * t,
-        )
+        z = self._pressed - at.z - at.z * self._pressed / mu * p.towards(x, t)
+        return Iterate(x, t, y, z)
 
     def is_uphill_in_curvature(self) -> bool:
         """Whether the step has positive curvature, where the inertia is not known (Chiang and Zavala 2016)."""
@@ -360,12 +386,9 @@ class NewtonStep:
 
 def moved(at: Iterate, d: Iterate, primal: float, dual: float) -> Iterate:
     """The point after a step."""
-    return replace(
-        at,
-        x=at.x + primal * d.x,
-        t=at.t + primal * d.t,
-        y=at.y + primal * d.y,
-        low=at.low + dual * d.low,
-        high=at.high + dual * d.high,
-        of_t=at.of_t + dual * d.of_t,
+    return Iterate(
+        at.x + primal * d.x,
+        at.t + primal * d.t,
+        at.y + primal * d.y,
+        at.z + dual * d.z,
     )

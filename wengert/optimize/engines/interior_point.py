@@ -7,6 +7,7 @@ phase, which is the same method on the problem of violating the rows as little a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,9 @@ from wengert.optimize.engines.barrier import (
     NewtonStep,
     ScaledProgram,
     inner,
+    largest,
     moved,
+    total,
 )
 from wengert.optimize.engines.kkt import Singular
 from wengert.optimize.objective import known_options
@@ -40,6 +43,7 @@ _SHORT, _CRAWLS = 0.1, 6
 _RAISES, _LARGE = 5, 1e-3
 """How often that is done at most, and for which μ it is not."""
 _PENALTY = 1000.0
+_EPS = float(np.finfo(float).eps)
 _LOWER = 1e-8
 """By so much, relatively, a second solution has to be lower than the first."""
 
@@ -77,6 +81,8 @@ class InteriorPoint:
         self._filter = Filter(1e4 * max(1.0, start))
         self._acceptable = self._short = self._raised = 0
         self.best: tuple[float, Iterate, Evaluated] | None = None
+        self._told: tuple | None = None
+        """The point whose errors are known, and these: they are asked for with several μ."""
 
     def run(
         self,
@@ -86,7 +92,7 @@ class InteriorPoint:
     ) -> str:
         while True:
             error = self.error(0.0)
-            if not np.isfinite(error + self.now.value):
+            if not math.isfinite(error + self.now.value):
                 return "not finite"
             if self.best is None or error < self.best[0]:
                 self.best = (error, self.at, self.now)
@@ -95,7 +101,7 @@ class InteriorPoint:
             self._acceptable = self._acceptable + 1 if error <= _ACCEPTABLE else 0
             if self._acceptable >= 15:
                 return "acceptable"
-            if max(np.max(np.abs(self.at.x), initial=0.0), np.max(np.abs(self.at.t), initial=0.0)) > _FAR:
+            if max(largest(self.at.x), largest(self.at.t)) > _FAR:
                 return "unbounded"
             if self.iterations >= self._maxiter:
                 return "iterations"
@@ -116,19 +122,25 @@ class InteriorPoint:
             return "acceptable"
         if not restores:
             return "stuck"
-        return "infeasible" if np.max(np.abs(self.now.rows), initial=0.0) > 1e-6 else "stuck"
+        if self.now.value < -_FAR:
+            return "unbounded"
+        return "infeasible" if largest(self.now.rows) > 1e-6 else "stuck"
 
     # ------------------------------------------------------------------------------------------------ errors and μ
 
     def error(self, mu: float) -> float:
         """How far the conditions of optimality are from holding, (5)."""
-        dual, primal, products = self.problem.errors(self.at, self.now)
-        at = self.at
-        bounds = np.sum(np.abs(at.low)) + np.sum(np.abs(at.high)) + np.sum(np.abs(at.of_t))
-        count = at.low.size + at.high.size + at.of_t.size
-        of_dual = max(100.0, (np.sum(np.abs(at.y)) + bounds) / max(at.y.size + count, 1)) / 100
-        of_products = max(100.0, bounds / max(count, 1)) / 100
-        return float(max(dual / of_dual, primal, np.max(np.abs(products - mu), initial=0.0) / of_products))
+        _, _, dual, primal, products, of_dual, of_products = self.errors()
+        return max(dual / of_dual, primal, largest(products - mu) / of_products)
+
+    def errors(self) -> tuple:
+        """The point and its errors: stationarity, rows, products of complementarity; and the scales of these."""
+        at, now = self.at, self.now
+        if self._told is None or self._told[0] is not at or self._told[1] is not now:
+            bounds, count = total(at.z), at.z.size
+            of_dual = max(100.0, (total(at.y) + bounds) / max(at.y.size + count, 1)) / 100
+            self._told = at, now, *self.problem.errors(at, now), of_dual, max(100.0, bounds / max(count, 1)) / 100
+        return self._told
 
     def _lower_mu(self) -> None:
         while self.mu > self._tol / 11 and self.error(self.mu) <= 10 * self.mu:
@@ -147,18 +159,14 @@ class InteriorPoint:
         self._raised += 1
         self._filter.clear()
         distances = self.problem.distances(self.at.x, self.at.t)
-        low, high, of_t = (
-            np.maximum(z, self.mu / d)
-            for z, d in zip((self.at.low, self.at.high, self.at.of_t), distances, strict=True)
-        )
-        self.at = replace(self.at, low=low, high=high, of_t=of_t)
+        self.at = self.at._replace(z=np.maximum(self.at.z, self.mu / distances))
 
     @property
     def _nearly(self) -> float:
         return max(0.99, 1 - self.mu)
 
     def _violation(self, rows: np.ndarray) -> float:
-        return float(np.sum(np.abs(rows)))
+        return total(rows)
 
     def _objective(self, value: float, x: np.ndarray, t: np.ndarray) -> float:
         return value + self.mu * self.problem.barrier(x, t)
@@ -168,9 +176,8 @@ class InteriorPoint:
     def _longest(self, d: Iterate) -> tuple[float, float]:
         """The longest primal and dual steps that stay away from the bounds, (15)."""
         p, at = self.problem, self.at
-        changes = (d.x[p.has_low], -d.x[p.has_high], d.t)
-        primal = _fraction(p.distances(at.x, at.t), changes, self._nearly)
-        return primal, _fraction((at.low, at.high, at.of_t), (d.low, d.high, d.of_t), self._nearly)
+        primal = _fraction(p.distances(at.x, at.t), p.towards(d.x, d.t), self._nearly)
+        return primal, _fraction(at.z, d.z, self._nearly)
 
     def _search(self, step: NewtonStep) -> bool:
         d, at, now = step.directions, self.at, self.now
@@ -184,10 +191,11 @@ class InteriorPoint:
         alpha, first = primal, True
         while alpha >= smallest:
             switching = slope < 0 and alpha * (-slope) ** 2.3 > violation**1.1  # (19), δ = 1
-            tried = self._tried(at.x + alpha * d.x, at.t + alpha * d.t)
+            new = moved(at, d, alpha, dual)
+            tried = self._tried(new.x, new.t)
             if tried is not None:
                 if self._passes(tried, violation, value, alpha * slope, switching):
-                    return self._accept(moved(at, d, alpha, dual), tried, violation, value, alpha * slope, switching)
+                    return self._accept(new, tried, violation, value, alpha * slope, switching)
                 if first and tried[0] >= violation > 0:
                     corrected = self._corrected(step, alpha, dual, tried, violation, value, slope)
                     if corrected:
@@ -197,9 +205,9 @@ class InteriorPoint:
         return False
 
     def _is_tiny(self, d: Iterate) -> bool:
-        size = np.max(np.abs(d.x) / (1 + np.abs(self.at.x)), initial=0.0)
-        size_t = np.max(np.abs(d.t) / (1 + np.abs(self.at.t)), initial=0.0)
-        return bool(max(size, size_t) < 10 * np.finfo(float).eps and self._violation(self.now.rows) < 1e-6)
+        at = self.at
+        size = max(largest(d.x / (1 + np.abs(at.x))), largest(d.t / (1 + np.abs(at.t))))
+        return size < 10 * _EPS and self._violation(self.now.rows) < 1e-6
 
     def _smallest_step(self, violation: float, slope: float) -> float:
         """(23)"""
@@ -215,12 +223,12 @@ class InteriorPoint:
         with np.errstate(all="ignore"):
             value, rows = self.problem.values(x, t)
             violation, value = self._violation(rows), self._objective(value, x, t)
-        return (violation, value) if np.isfinite(violation) and np.isfinite(value) else None
+        return (violation, value) if math.isfinite(violation) and math.isfinite(value) else None
 
     def _passes(
         self, tried: tuple[float, float], violation: float, value: float, expected: float, switching: bool
     ) -> bool:
-        noise = 10 * np.finfo(float).eps * abs(value)
+        noise = 10 * _EPS * abs(value)
         if not self._filter.accepts(*tried):
             return False
         if switching and violation <= self._least:
@@ -236,7 +244,7 @@ class InteriorPoint:
         expected: float,
         switching: bool,
     ) -> bool:
-        noise = 10 * np.finfo(float).eps * abs(value)
+        noise = 10 * _EPS * abs(value)
         if not (switching and tried[1] - value <= 1e-8 * expected + noise):
             self._filter.add(violation, value)
         return self._take(new)
@@ -275,11 +283,8 @@ class InteriorPoint:
     def _take(self, new: Iterate) -> bool:
         """Go to a point; multipliers of bounds stay near μ over the distance, (16)."""
         p = self.problem
-        clipped = [
-            np.clip(z, self.mu / (1e10 * d), 1e10 * self.mu / d)
-            for z, d in zip((new.low, new.high, new.of_t), p.distances(new.x, new.t), strict=True)
-        ]
-        self.at = replace(new, low=clipped[0], high=clipped[1], of_t=clipped[2])
+        ideal = self.mu / p.distances(new.x, new.t)
+        self.at = new._replace(z=np.minimum(np.maximum(new.z, 1e-10 * ideal), 1e10 * ideal))
         self.now = p.first(new.x, new.t)
         return True
 
@@ -312,9 +317,7 @@ class InteriorPoint:
             at.x,
             np.concatenate([at.t, both]),
             np.zeros(p.m),
-            np.minimum(at.low, _PENALTY),
-            np.minimum(at.high, _PENALTY),
-            np.concatenate([np.minimum(at.of_t, _PENALTY), mu / both]),
+            np.concatenate([np.minimum(at.z, _PENALTY), mu / both]),
         )
 
         def is_enough(point: Iterate) -> bool:
@@ -326,29 +329,25 @@ class InteriorPoint:
         self.iterations += inner.iterations
         found = inner.at
         if kind != "stopped":
-            here = replace(at, x=found.x, t=found.t[:own])
+            here = at._replace(x=found.x, t=found.t[:own])
             if is_enough(here):
                 kind = "stopped"
             elif self._tried(here.x, here.t) is not None and np.isfinite(inner.error(0.0)):
                 self.at, self.now = here, p.first(here.x, here.t)
         if kind != "stopped":
             return False
-        new = replace(at, x=found.x, t=found.t[:own], low=found.low, high=found.high, of_t=found.of_t[:own])
-        if max(np.max(z, initial=0.0) for z in (new.low, new.high, new.of_t)) > 1e3:
-            new = replace(new, low=np.ones_like(new.low), high=np.ones_like(new.high), of_t=np.ones_like(new.of_t))
+        new = at._replace(x=found.x, t=found.t[:own], z=found.z[: at.z.size])
+        if largest(new.z) > 1e3:
+            new = new._replace(z=np.ones_like(new.z))
         self._take(new)
-        self.at = replace(self.at, y=p.multipliers(self.at, self.now))
+        self.at = self.at._replace(y=p.multipliers(self.at, self.now))
         return True
 
 
-def _fraction(distances: tuple, changes: tuple, nearly: float) -> float:
+def _fraction(distances: np.ndarray, changes: np.ndarray, nearly: float) -> float:
     """The longest step, at most 1, after which a part 1 − nearly of each distance is left."""
-    longest = 1.0
-    for d, change in zip(distances, changes, strict=True):
-        towards = change < 0
-        if np.any(towards):
-            longest = min(longest, float(np.min(-nearly * d[towards] / change[towards])))
-    return longest
+    part = float(np.fmin.reduce(changes / distances, initial=0.0))
+    return min(1.0, -nearly / part) if part < 0 else 1.0
 
 
 def _inside(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -402,16 +401,16 @@ def _solved(
     _, given = scaled.values(start)
     t = np.maximum(given[rows], 1e-2)
     zeros = np.zeros(program.m)
-    at = Iterate(x, t, zeros, np.ones(problem.has_low.size), np.ones(problem.has_high.size), np.ones(k))
+    at = Iterate(x, t, zeros, np.ones(problem.has_low.size + problem.has_high.size + k))
     method = InteriorPoint(problem, at, 0.1, tol, maxiter)
     if np.isfinite(method.error(0.0)):
-        method.at = replace(at, y=problem.multipliers(at, method.now))
+        method.at = at._replace(y=problem.multipliers(at, method.now))
     look = None
     if watch is not None:
         told = watch
 
         def look(method: InteriorPoint) -> None:
-            dual, primal, _ = problem.errors(method.at, method.now)
+            _, _, dual, primal, *_ = method.errors()
             told(method.iterations, problem.whole(method.at.x), method.now.value / scaled.objective, primal, dual)
 
     kind = method.run(None, look)
@@ -427,6 +426,7 @@ def _outcome(
     at = method.at
     x = np.clip(problem.whole(at.x), program.lower, program.upper)
     low, high = np.zeros(program.n), np.zeros(program.n)
-    low[problem.free[problem.has_low]] = at.low / scaled.objective
-    high[problem.free[problem.has_high]] = at.high / scaled.objective
+    of_low, of_high = problem.of_bounds_on_x(at.z)
+    low[problem.free[problem.has_low]] = of_low / scaled.objective
+    high[problem.free[problem.has_high]] = of_high / scaled.objective
     return EngineResult(x, -at.y * scaled.rows / scaled.objective, low, high, kind, method.iterations)

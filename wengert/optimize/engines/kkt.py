@@ -39,24 +39,30 @@ class DenseSystem:
     def __init__(self, free: np.ndarray, m: int):
         self._free, self._n, self._m = free, free.size, m
         self._matrix = np.zeros((self._n + m, self._n + m))
+        self._diagonal = self._matrix.reshape(-1)[:: self._n + m + 1]
         self._factor: Any = None
 
     def factor(self, hessian: Any, jacobian: Any, diagonal: np.ndarray, shift: np.ndarray) -> tuple[int, int]:
         """Factor the matrix; how many eigenvalues are positive and how many negative."""
         n, K = self._n, self._matrix
-        K[:n, :n] = hessian[np.ix_(self._free, self._free)]
-        K[n:, :n] = jacobian[:, self._free]
-        K[:n, n:] = K[n:, :n].T
-        K[n:, n:] = 0.0
-        index = np.arange(n + self._m)
-        K[index[:n], index[:n]] += diagonal
-        K[index[n:], index[n:]] = -shift
+        are_all = hessian.shape[0] == n
+        K[:n, :n] = hessian if are_all else hessian[np.ix_(self._free, self._free)]
+        if self._m:
+            K[n:, :n] = jacobian if are_all else jacobian[:, self._free]
+            K[:n, n:] = K[n:, :n].T
+        self._diagonal[:n] += diagonal
+        self._diagonal[n:] = -shift
         ldu, pivots, info = lapack.dsytrf(K, lower=1)
         self._factor = None if info else (ldu, pivots)
         if info:
             return 0, 0
-        pairs = int(np.count_nonzero(pivots < 0)) // 2  # blocks of two have one eigenvalue of each sign
-        d = np.diagonal(ldu)[pivots > 0]
+        d = ldu.diagonal()
+        pairs = 0
+        single = pivots > 0
+        alone = int(np.count_nonzero(single))
+        if alone < d.size:
+            pairs = (d.size - alone) // 2  # blocks of two have one eigenvalue of each sign
+            d = d[single]
         return int(np.count_nonzero(d > 0)) + pairs, int(np.count_nonzero(d < 0)) + pairs
 
     def solve(self, side: np.ndarray) -> np.ndarray:
@@ -168,13 +174,14 @@ def _refined(matrix: Any, solve: Any, side: np.ndarray, magnitudes: Any, enough:
     the factors as preconditioner.
     """
     x = solve(side)
-    best, smallest = x, np.inf
+    best, smallest, sizes = x, np.inf, np.abs(side)
     for k in range(_REFINEMENTS):
         with np.errstate(all="ignore"):  # a factorisation that went wrong is noticed by its residual
             residual = side - matrix @ x
-            scale = magnitudes @ np.abs(x) + np.abs(side)
-            scale = np.maximum(scale, _NOTHING * np.max(scale, initial=0.0))
-            size = np.max(np.abs(residual) / np.where(scale > 0, scale, 1.0), initial=0.0)
+            scale = magnitudes @ np.abs(x) + sizes
+            most = np.maximum.reduce(scale, initial=0.0)
+            scale = np.maximum(scale, _NOTHING * most) if most > 0 else np.ones_like(scale)
+            size = np.maximum.reduce(np.abs(residual) / scale, initial=0.0)
         if not size < smallest:
             break
         best, before, smallest = x, smallest, size

@@ -35,6 +35,7 @@ from wengert.backend.llvm.calls.objects import (
     ObjectWriter,
 )
 from wengert.backend.llvm.machine.hints import rare
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.ir.node import Dyn, Type
 
 _AS_IT_LIES, _INTEGER, _TRUTH = range(3)
@@ -183,8 +184,7 @@ class Entry(ObjectWriter):
         found = self.module.globals.get("fits")
         if found is not None:
             return found
-        function = ir.Function(self.module, ir.FunctionType(I32, [POINTER, POINTER, I32, POINTER]), "fits")
-        function.linkage = "internal"
+        function = internal_function(self.module, "fits", I32, [POINTER, POINTER, I32, POINTER])
         argument, dtype, ndim, shape = function.args
         outer, b = (self.b, self.function, self.slow), ir.IRBuilder(function.append_basic_block("start"))
         self.b, self.function, self.slow = b, function, function.append_basic_block("no")

@@ -11,6 +11,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, VOID
 from wengert.backend.llvm.calls.faults import HOLES
 from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.machine.internal import internal_function
 
 
 def python_function(cx: Context, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
@@ -23,10 +24,7 @@ def poll_function(cx: Context) -> ir.Function:
     found = cx.module.globals.get("poll")
     if found is not None:
         return found
-    function = ir.Function(cx.module, ir.FunctionType(I32, [POINTER]), "poll")
-    function.linkage = "internal"
-    function.attributes.add("noinline")
-    function.attributes.add("cold")
+    function = internal_function(cx.module, "poll", I32, [POINTER], "noinline", "cold")
     b = ir.IRBuilder(function.append_basic_block())
     gil = b.call(python_function(cx, "PyGILState_Ensure", I32, []), [])
     raised = b.call(python_function(cx, "PyErr_CheckSignals", I32, []), [])

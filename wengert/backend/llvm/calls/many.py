@@ -21,6 +21,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, VOID
 from wengert.backend.llvm.machine.hints import rare
+from wengert.backend.llvm.machine.internal import internal_constant, internal_function
 from wengert.ir.node import Type
 
 MANY = 4
@@ -41,14 +42,10 @@ class _Table:
         self.constant = self.place(ir.Constant(ir.ArrayType(self.row, len(rows)), constants), name)
 
     def place(self, constant: ir.Constant, name: str) -> ir.GlobalVariable:
-        place = ir.GlobalVariable(self.module, constant.type, self.module.get_unique_name(name))
-        place.initializer, place.global_constant, place.linkage, place.type = constant, True, "internal", POINTER
-        return place
+        return internal_constant(self.module, self.module.get_unique_name(name), constant)
 
     def function(self, name: str, result: ir.Type, arguments: int) -> tuple[ir.Function, ir.IRBuilder]:
-        made = ir.Function(self.module, ir.FunctionType(result, [POINTER] * arguments), name)
-        made.linkage = "internal"
-        made.attributes.add("noinline")
+        made = internal_function(self.module, name, result, [POINTER] * arguments, "noinline")
         return made, ir.IRBuilder(made.append_basic_block("start"))
 
     @contextmanager
@@ -141,9 +138,7 @@ def take_numbers(table: NumberTable, number: ir.Function) -> ir.Function:
 
 def drop_all(table: ArrayTable, decref: ir.Function) -> ir.Function:
     """`drop_all(results, count)`: the arrays of the first rows are given up."""
-    made = ir.Function(table.module, ir.FunctionType(VOID, [POINTER, I64]), "drop_all")
-    made.linkage = "internal"
-    made.attributes.add("noinline")
+    made = internal_function(table.module, "drop_all", VOID, [POINTER, I64], "noinline")
     results, count = made.args
     b = ir.IRBuilder(made.append_basic_block("start"))
     with table.loop(b, count) as (_, (number, *_)):

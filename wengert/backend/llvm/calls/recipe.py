@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.capture.returned import Origin, Shared, as_returned
+from wengert.capture.returned import Origin, Shared, WithoutAxes, as_returned, without_axes
 from wengert.ir.node import Type
 
 MOST = 4096
@@ -160,6 +160,8 @@ def _makes(words: Words, twin: Any, places: Sequence[tuple[str, Any]], found: li
             found.append((Make.CONSTANT, words.address(place), 0))
         else:
             found.append((Make.RESULT if what == "result" else Make.LEAF, 0, place))
+            if place.__class__ is WithoutAxes:
+                found.append((Make.CALL, words.address(without_axes), 1))
     elif twin is None:
         found.append((Make.CONSTANT, words.address(None), 0))
     elif kind in (tuple, list, dict):

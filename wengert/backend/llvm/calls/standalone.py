@@ -20,6 +20,7 @@ from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.kernel import Written, write_function
 from wengert.backend.llvm.machine.engine import OptimisedModule, machine_for_files
 from wengert.backend.llvm.machine.hints import finished
+from wengert.backend.llvm.machine.internal import internal_constant
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Node, Program, Type, all_nodes
 
@@ -136,11 +137,8 @@ def _errors(name: str, messages: Sequence[str]) -> str:
     texts = []
     for k, message in enumerate(["success", *messages, "no such error"]):
         data = bytearray(message.encode() + b"\0")
-        place = ir.GlobalVariable(module, ir.ArrayType(I8, len(data)), f"message{k}")
-        place.linkage, place.global_constant = "private", True
-        place.initializer = ir.Constant(place.value_type, data)
-        place.type = POINTER
-        texts.append(place)
+        value = ir.Constant(ir.ArrayType(I8, len(data)), data)
+        texts.append(internal_constant(module, f"message{k}", value))
     b = ir.IRBuilder(function.append_basic_block())
     after = function.append_basic_block()
     choice = b.switch(function.args[0], after)

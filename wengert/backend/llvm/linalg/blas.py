@@ -29,7 +29,7 @@ from wengert.backend.llvm.arrays.buffer import (
 from wengert.backend.llvm.linalg import zero_rows
 from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, copy, fresh, letter, number
 from wengert.backend.llvm.linalg.subnormal import LiftedFactor
-from wengert.backend.llvm.linalg.tiles import Tile
+from wengert.backend.llvm.linalg.tiles import Dots, Tile
 from wengert.backend.llvm.machine.hints import vector_bytes
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -57,7 +57,14 @@ MANY_ROWS = 64
 """From so many on it pays to copy a second factor whose columns lie in a row."""
 
 LONG_SUM = 512
-"""Bytes of a row and a column from which on sums over vectors of them are quicker than copying the second factor."""
+"""Bytes of a row and a column from which on sums over vectors of them are quicker than copying the second factor; with
+many rows they have to be twice as long,"""
+
+MOST_ROWS = 192
+"""and with more than these a copy is quicker."""
+
+FEW_ROWS = 8
+"""With fewer, tiles are quicker than BLAS, but not than loops written in vectors."""
 
 MANY_COLUMNS = 32
 """From so many on it pays to look at the first factor before (see `subnormal.py`)."""
@@ -83,26 +90,26 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     m, n, k = known(x.rows), known(y.columns), known(x.columns)
     work = product(cx.builder, [x.rows, y.columns, x.columns])
     in_vectors = z.dtype.kind == "f" and known(y.right) == 1 and None not in (m, n)
+    limit = SMALL_BY_VECTOR if 1 in (m, n) else SMALL_IN_VECTORS if in_vectors else SMALL
     alike = z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(z.right) == 1
-    if alike and m is not None and n is not None and k is not None and m >= 8 and n > 1:
-        narrow, straight_rows = is_narrow(k, n), known(y.right) == 1
-        if narrow or (is_tiled(m, k, n, z.dtype) and (straight_rows or m >= MANY_ROWS)):
-            long_sum = known(y.down) == 1 and known(x.right) == 1 and k * z.dtype.itemsize >= LONG_SUM
-            if narrow and long_sum and m < 256:
-                _by_sums(cx, x, y, z)
-                return
-            if not straight_rows:  # many rows make up for a copy
+    if alike and m is not None and n is not None and k is not None and n > 1 and _has_rows(m, m * n * k, limit):
+        narrow, straight_rows, tiled = is_narrow(k, n), known(y.right) == 1, is_tiled(m, k, n, z.dtype)
+        long_sum = LONG_SUM if narrow or m < MANY_ROWS else 2 * LONG_SUM
+        sums_are_long = known(y.down) == known(x.right) == 1 and k * z.dtype.itemsize >= long_sum
+        by_dots = m < MOST_ROWS and sums_are_long and (narrow or tiled)
+        if by_dots or narrow or (tiled and (straight_rows or m >= MANY_ROWS)):
+            if not by_dots and not straight_rows:  # many rows make up for a copy
                 packed = fresh(cx, y.rows, y.columns, y.dtype)
                 copy(cx, y, packed)
                 y = packed
+            write = _by_dots if by_dots else _by_columns
             if n >= MANY_COLUMNS:
                 lifted = LiftedFactor(cx, x, y)
-                _by_columns(cx, lifted.matrix, y, z)
+                write(cx, lifted.matrix, y, z)
                 lifted.settle(z)
             else:
-                _by_columns(cx, x, y, z)
+                write(cx, x, y, z)
             return
-    limit = SMALL_BY_VECTOR if 1 in (m, n) else SMALL_IN_VECTORS if in_vectors else SMALL
     size = known(work)
     if z.dtype.kind not in "fc" or (m == n == 1) or (size is not None and size < limit):
         _by_loops(cx, x, y, z)
@@ -115,6 +122,11 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                 _by_loops(cx, x, y, z)
             with otherwise:
                 _by_gemm(cx, x, y, z)
+
+
+def _has_rows(rows: int, products: int, limit: int) -> bool:
+    """Whether there are rows enough for tiles."""
+    return rows >= FEW_ROWS or (rows > 1 and products >= limit)
 
 
 # ------------------------------------------------------------------------------------------------------------ loops
@@ -197,6 +209,8 @@ def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
 
 _ROWS = 4
 """So many rows at once share what is loaded of the other factor."""
+_COLUMNS = 4
+"""So many columns at once that lie in a row: with 4 rows, 16 sums in registers."""
 _PANEL = 4
 """So many vectors of columns at once: with 4 rows, 16 sums in registers."""
 _OVERLAP = 3
@@ -285,8 +299,30 @@ def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | Non
         _row_blocks(cx, x, z, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)
 
 
-def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+def _by_dots(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     """Rows of x and columns of y lie in a row: each sum is over vectors of them, and over their lanes at the end."""
+    b, m, n = cx.builder, known(x.rows) or 0, known(y.columns) or 0
+    blocks, rest = divmod(n, _COLUMNS)
+    cost = _COLUMNS * m * (known(x.columns) or 1)
+
+    def body(j: ir.Value, columns: int) -> None:
+        part = y.part(cx, I64(0), j)
+        with cx.loop(I64(m // _ROWS)) as block:
+            i = times(b, block, I64(_ROWS))
+            Dots(z.dtype, _ROWS, columns).write(cx, x.part(cx, i, I64(0)), part, z.part(cx, i, j))
+        if m % _ROWS:
+            i = I64(m - m % _ROWS)
+            Dots(z.dtype, m % _ROWS, columns).write(cx, x.part(cx, i, I64(0)), part, z.part(cx, i, j))
+
+    if blocks:
+        with shared(cx, [I64(blocks)], weight=cost, cost=blocks * cost) as (block,):
+            body(times(b, block, I64(_COLUMNS)), _COLUMNS)
+    if rest:
+        body(I64(n - rest), rest)
+
+
+def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """The same where it is little work, without a function for tiles."""
     b, d = cx.builder, z.dtype
     t = ir.VectorType(register_type(d), 64 // d.itemsize)
     length = known(x.columns) or 0

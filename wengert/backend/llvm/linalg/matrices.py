@@ -38,6 +38,7 @@ from wengert.backend.llvm.arrays.buffer import (
 )
 from wengert.backend.llvm.arrays.transposition import copy_transposed, has_blocks
 from wengert.backend.llvm.machine import natives
+from wengert.backend.llvm.machine.internal import internal_constant
 from wengert.backend.llvm.threads.sharing import shared
 
 CALL = 1 << 13
@@ -212,10 +213,7 @@ def character(cx: Any, text: str) -> ir.Value:
     name = f"wg_letter_{text}"
     found = cx.module.globals.get(name)
     if found is None:
-        found = ir.GlobalVariable(cx.module, I8, name)
-        found.linkage, found.global_constant = "private", True
-        found.initializer = I8(ord(text))
-        found.type = POINTER
+        found = internal_constant(cx.module, name, I8(ord(text)))
     return found
 
 

@@ -7,6 +7,7 @@ at what passes through them: with an empty mask there is nothing to look at.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from wengert.backend.llvm.arrays.reduction import Accumulator
 from wengert.backend.llvm.calls import callback
 from wengert.backend.llvm.linalg import lapack
 from wengert.backend.llvm.linalg.matrices import part
+from wengert.box.dispatch import entered_in
 from wengert.ir.node import Node
 
 RULES: dict[str, Callable] = {}
@@ -39,12 +41,7 @@ _BOOL = np.dtype(bool)
 _FEW_DIGITS = 1e-8
 
 
-def _rule(*names: str) -> Callable:
-    def register(function: Callable) -> Callable:
-        RULES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+_rule = functools.partial(entered_in, RULES)
 
 
 # ------------------------------------------------------------------------------------------------- looking at values

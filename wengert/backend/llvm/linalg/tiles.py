@@ -1,5 +1,8 @@
 """Tiles: a few rows of a product of matrices, in a few vectors of columns, all of which are sums in registers.
 
+Where the second factor lies in memory by columns, as a transposed matrix does, a tile is a few rows by a few columns,
+and each of its sums is over a vector of products (`Dots`), so that nothing has to be transposed.
+
 Products of matrices are made of them (`blas.py`). LLVM's own choice for loops of few, known iterations is often poor:
 it unrolls first, and gathers what it then finds; so tiles are written in vectors. A tile of many sums is a function of
 the module, which takes distances and the number of products as arguments: LLVM's time grows with the code, and programs
@@ -26,6 +29,7 @@ from wengert.backend.llvm.arrays.buffer import (
 )
 from wengert.backend.llvm.linalg.matrices import Matrix
 from wengert.backend.llvm.machine.hints import not_unrolled
+from wengert.backend.llvm.machine.internal import internal_function
 
 SMALL = 4
 """A tile of not more sums than this stands where it is used."""
@@ -65,10 +69,7 @@ class Tile(NamedTuple):
             return found
         parts = [POINTER, I64, *([] if in_a_row else [I64]), POINTER, I64, POINTER, I64, I64]
         parts += [POINTER] if has_list else []
-        function = ir.Function(module, ir.FunctionType(VOID, parts), name)
-        function.linkage = "internal"
-        for attribute in ("nounwind", "noinline"):
-            function.attributes.add(attribute)
+        function = internal_function(module, name, VOID, parts, "nounwind", "noinline")
         builder = ir.IRBuilder(function.append_basic_block())
         values = list(function.args)
         listed = values.pop() if has_list else None
@@ -147,6 +148,76 @@ class Tile(NamedTuple):
             for lane in range(value.type.count):
                 element = b.extract_element(value, I32(lane))
                 b.store(element, at(row, times(b, z.right, I64(s + lane))), align=align)
+
+
+class Dots(NamedTuple):
+    """So many rows of one factor by so many columns of the other; both lie in a row in memory."""
+
+    dtype: np.dtype
+    rows: int
+    columns: int
+
+    def write(self, cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+        """z = x·y for matrices of this size."""
+        values = [x.pointer, x.down, y.pointer, y.right, z.pointer, z.down, z.right, x.columns]
+        cx.builder.call(self._function(cx.module), values)
+
+    def _function(self, module: ir.Module) -> ir.Function:
+        name = f"dots_{self.dtype.char}_{self.rows}_{self.columns}"
+        found = module.globals.get(name)
+        if found is not None:
+            return found
+        parts = [POINTER, I64, POINTER, I64, POINTER, I64, I64, I64]
+        function = internal_function(module, name, VOID, parts, "nounwind", "noinline")
+        b = ir.IRBuilder(function.append_basic_block())
+        x, x_apart, y, y_apart, z, z_down, z_right, count = function.args
+        number = register_type(self.dtype)
+        vector = ir.VectorType(number, 64 // self.dtype.itemsize)
+        rows = [element_pointer(b, x, times(b, x_apart, I64(r)), self.dtype) for r in range(self.rows)]
+        columns = [element_pointer(b, y, times(b, y_apart, I64(c)), self.dtype) for c in range(self.columns)]
+        in_vectors = b.and_(count, I64(-vector.count))
+        zeros = [ir.Constant(vector, [0.0] * vector.count)] * (self.rows * self.columns)
+        sums = self._summed(b, rows, columns, I64(0), in_vectors, vector.count, vector, zeros)
+        of_lanes = f"llvm.vector.reduce.fadd.v{vector.count}f{8 * self.dtype.itemsize}"
+        add = module.globals.get(of_lanes) or ir.Function(module, ir.FunctionType(number, [number, vector]), of_lanes)
+        totals = [b.call(add, [number(-0.0), total], fastmath=("reassoc",)) for total in sums]
+        totals = self._summed(b, rows, columns, in_vectors, count, 1, number, totals)
+        for k, total in enumerate(totals):
+            place = b.add(times(b, z_down, I64(k // self.columns)), times(b, z_right, I64(k % self.columns)))
+            b.store(total, element_pointer(b, z, place, self.dtype), align=self.dtype.itemsize)
+        b.ret_void()
+        return function
+
+    def _summed(
+        self, b: ir.IRBuilder, rows: list, columns: list, start: ir.Value, stop: ir.Value, step: int, type: ir.Type,
+        sums: list[ir.Value],
+    ) -> list[ir.Value]:  # fmt: skip
+        """Each sum and the products from start to stop, so many at a time."""
+        head, body, after = b.block, b.append_basic_block("products"), b.append_basic_block("summed")
+        b.cbranch(b.icmp_signed("<", start, stop), body, after)
+        b.position_at_end(body)
+        k = b.phi(I64)
+        before = [b.phi(type) for _ in sums]
+        load = lambda start: b.load(element_pointer(b, start, k, self.dtype), typ=type, align=self.dtype.itemsize)
+        factors, found = [load(column) for column in columns], []
+        for row in rows:
+            v = load(row)
+            for w in factors:
+                term = b.fmul(v, w, flags=("contract",))
+                found.append(b.fadd(before[len(found)], term, flags=("contract",)))
+        following = b.add(k, I64(step), flags=("nuw", "nsw"))
+        k.add_incoming(start, head)
+        k.add_incoming(following, body)
+        back = b.cbranch(b.icmp_signed("<", following, stop), body, after)
+        back.set_metadata("llvm.loop", not_unrolled(b.module))
+        b.position_at_end(after)
+        ends = [b.phi(type) for _ in sums]
+        for phi, end, first, new in zip(before, ends, sums, found, strict=True):
+            phi.add_incoming(first, head)
+            phi.add_incoming(new, body)
+            end.add_incoming(first, head)
+            end.add_incoming(new, body)
+        return ends
 
 
 def _in_all_lanes(b: ir.IRBuilder, value: ir.Value, type: ir.VectorType) -> ir.Value:

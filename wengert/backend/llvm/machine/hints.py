@@ -27,6 +27,10 @@ SHORT = 96
 LONG = 1024
 """In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
 
+MOST_APART = 12
+"""To so many places that move on by more than an element at a time may a loop go, of which vectors are made: for each
+LLVM wants to know that it does not pass the end of memory, and does not ask too often."""
+
 _SELF, _GROUP = "wg.self", "wg.group"
 
 
@@ -42,7 +46,7 @@ VARIANTS = '"vector-function-abi-variant"'
 
 
 def is_vectorisable(blocks: Sequence[ir.Block]) -> bool:
-    """Whether a loop of these blocks calls nothing of which vectors cannot be made.
+    """Whether a loop of these blocks calls nothing of which vectors cannot be made, and goes to few places at a time.
 
     Where somebody asks for vectors of some width and LLVM cannot make them, it says so on stderr. Of several zeros that
     are stored side by side, or of a loop that stores them, it makes a call of its own (`memset`).
@@ -51,6 +55,8 @@ def is_vectorisable(blocks: Sequence[ir.Block]) -> bool:
     zeros = [i for i in instructions if isinstance(i, StoreInstr) and isinstance(i.operands[0], ir.Constant)]
     has_loop = sum(isinstance(i, PhiInstr) for i in instructions) > 1
     if len(zeros) > (not has_loop):
+        return False
+    if sum(isinstance(i, GEPInstr) and getattr(i.indices[0], "opname", "") == "mul" for i in instructions) > MOST_APART:
         return False
     return all(_has_vectors(i.callee) for i in instructions if isinstance(i, CallInstr))
 
@@ -78,7 +84,7 @@ def vectors(
         return None
     if count < MANY:
         return as_it_is(module, count)
-    items = [_SELF, module.add_metadata(["llvm.loop.vectorize.followup_epilogue", _not_unrolled(module)])]
+    items = [_SELF, module.add_metadata(["llvm.loop.vectorize.followup_all", _not_unrolled(module)])]
     if count < SHORT:
         items.append(_not_unrolled(module))
     if dtype.kind != "f" or not wide:

@@ -17,6 +17,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I32
 from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.machine.internal import internal_function
 
 
 class NestedFunction:
@@ -28,10 +29,8 @@ class NestedFunction:
 
     def __init__(self, cx: Context, name: str, arguments: Sequence[ir.Type]):
         self.cx = cx
-        self.function = ir.Function(cx.module, ir.FunctionType(I32, arguments), cx.module.get_unique_name(name))
-        self.function.linkage = "internal"
-        for attribute in ("nounwind", "noinline"):
-            self.function.attributes.add(attribute)
+        unique = cx.module.get_unique_name(name)
+        self.function = internal_function(cx.module, unique, I32, arguments, "nounwind", "noinline")
         self.function.scope = cx.function.scope
         self.function.args = self.arguments = tuple([ir.Argument(self.function, t) for t in arguments])
         self.used: list[ir.Value] = []

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I8, I64, POINTER, VOID
+from wengert.backend.llvm.machine.internal import internal_function
 
 WORD = 0x7FF4DEAD7FF4DEAD
 
@@ -34,9 +35,7 @@ def _function(module: ir.Module) -> ir.Function:
     found = module.globals.get(_NAME)
     if found is not None:
         return found
-    function = ir.Function(module, ir.FunctionType(VOID, [POINTER, I64]), _NAME)
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    function = internal_function(module, _NAME, VOID, [POINTER, I64], "noinline")
     pointer, nbytes = function.args
     b = ir.IRBuilder(function.append_basic_block("entry"))
     words = b.and_(nbytes, I64(-8))

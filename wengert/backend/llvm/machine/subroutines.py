@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I32, POINTER
 from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.machine.internal import internal_function
 
 
 def shared_function(
@@ -24,10 +25,7 @@ def shared_function(
     found = cx.module.globals.get(name)
     if found is not None:
         return found
-    function = ir.Function(cx.module, ir.FunctionType(I32, list(arguments)), name)
-    function.linkage = "internal"
-    for attribute in ("nounwind", "noinline"):
-        function.attributes.add(attribute)
+    function = internal_function(cx.module, name, I32, arguments, "nounwind", "noinline")
     for argument in function.args:
         if argument.type == POINTER:
             argument.add_attribute("noalias")

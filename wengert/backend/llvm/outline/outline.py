@@ -38,6 +38,7 @@ from wengert.backend.llvm.arrays.writing import converted, fitting
 from wengert.backend.llvm.calls.faults import OK
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.outline.repeats import LONG, repeats
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan, Kind, Slot
@@ -350,10 +351,7 @@ class _Part:
     def write(self, name: str, run: Run, outline: Outline) -> _Function:
         outer = self.em.cx
         types = [POINTER, *[a.type for a in self.arguments]]
-        function = ir.Function(outer.module, ir.FunctionType(I32, types), name)
-        function.linkage = "internal"
-        function.attributes.add("nounwind")
-        function.attributes.add("noinline")
+        function = internal_function(outer.module, name, I32, types, "nounwind", "noinline")
         for k, argument in enumerate(function.args):
             if argument.type == POINTER and k - 1 not in self.shared:
                 argument.add_attribute("noalias")  # places that coincide are one argument
@@ -361,6 +359,25 @@ class _Part:
         em = Emitter(cx, [], None)
         em.outline, em.is_part = outline, True
         own = function.args[1:]
+        frame = self._frame_inside(em, own)
+        changed = [*self._slots.values(), *[slot for _, slot in self._own.values()]]
+        epochs = [slot.epoch for slot in changed]
+        for node in self._order:
+            frame.values[node.outs[0]] = compose(em, frame, node)
+        self._body(em, frame, own, run)
+        cx.fail_now()
+        for v in self._outside:
+            if not v.type.ndim:
+                place = own[self._numbers["scalar", v]]
+                store_element(cx.builder, frame.values[v], place, I64(0), v.type.dtype)
+        for slot, epoch in zip(changed, epochs, strict=True):
+            slot.epoch = epoch  # the call is what counts
+        cx.finish()
+        return _Function(function, cx.may_leave, [how for _, how in em.report])
+
+    def _frame_inside(self, em: Emitter, own: Sequence[ir.Value]) -> Frame:
+        """What the function knows of values from outside, given its own arguments."""
+        cx = em.cx
         for k, ends in self._ends.items():
             cx.ranges.note(own[k], *ends)
         frame = Frame(self.frame.plan, {})
@@ -380,20 +397,7 @@ class _Part:
                 em.places[key] = own[self._numbers["slot", key]]
         for key, (_, slot) in self._own.items():
             em.places[key] = _own_place(cx, slot)
-        changed = [*self._slots.values(), *[slot for _, slot in self._own.values()]]
-        epochs = [slot.epoch for slot in changed]
-        for node in self._order:
-            frame.values[node.outs[0]] = compose(em, frame, node)
-        self._body(em, frame, own, run)
-        cx.fail_now()
-        for v in self._outside:
-            if not v.type.ndim:
-                place = own[self._numbers["scalar", v]]
-                store_element(cx.builder, frame.values[v], place, I64(0), v.type.dtype)
-        for slot, epoch in zip(changed, epochs, strict=True):
-            slot.epoch = epoch  # the call is what counts
-        cx.finish()
-        return _Function(function, cx.may_leave, [how for _, how in em.report])
+        return frame
 
     def _body(self, em: Emitter, frame: Frame, own: Sequence[ir.Value], run: Run) -> None:
         run(em, frame, self.numbers)

@@ -17,6 +17,7 @@ import scipy.special
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import Complex, Scalar, is_native, register_type
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
     arithmetic,
     comparison,
@@ -24,7 +25,6 @@ from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
     elementary,
     integers,
 )
-from wengert.backend.llvm.scalars.external import attribute
 from wengert.backend.llvm.scalars.lane import Lane, Unsupported, apply_loop, lane_of, select
 from wengert.backend.llvm.scalars.values import constant, convert, known_number, real_dtype
 from wengert.ops.op import TABLE
@@ -183,9 +183,8 @@ class _Use:
         """Its code as a function of a module."""
         result = ir.LiteralStructType(_registers([self.out]))
         open_places = [d for d, n in zip(self.dtypes, self.known, strict=True) if n is None]
-        function = ir.Function(module, ir.FunctionType(result, _registers(open_places)), name)
-        function.linkage = "private"
-        attribute(function, "nounwind", "willreturn", "memory(none)")
+        pure = ("nounwind", "willreturn", "memory(none)")
+        function = internal_function(module, name, result, _registers(open_places), *pure)
         cx = _Alone(module, function, addresses)
         given = iter(_gathered(function.args, open_places))
         y = self.write(cx, [next(given) if n is None else None for n in self.known])

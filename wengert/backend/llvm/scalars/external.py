@@ -30,6 +30,7 @@ from wengert.backend.llvm.arrays.buffer import (
 )
 from wengert.backend.llvm.machine import natives, objects
 from wengert.backend.llvm.machine.hints import VARIANTS, vector_bytes
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.values import real_dtype
 
@@ -188,9 +189,7 @@ def _registers(dtypes: Sequence[np.dtype]) -> list[ir.Type]:
 
 def _write_one(cx: Any, name: str, loop: natives.UfuncLoop, inputs: int, dtypes: Sequence[np.dtype]) -> ir.Function:
     result = ir.LiteralStructType(_registers(dtypes[inputs:]))
-    function = ir.Function(cx.module, ir.FunctionType(result, _registers(dtypes[:inputs])), name)
-    function.linkage = "private"
-    attribute(function, *_PURE, "noinline")
+    function = internal_function(cx.module, name, result, _registers(dtypes[:inputs]), *_PURE, "noinline")
     b = ir.IRBuilder(function.append_basic_block("entry"))
     inner = cx.declare(loop.symbol, VOID, [POINTER] * 4, natives.address(loop.symbol))
     data: ir.Value = POINTER(None)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.scalars.lane import RULES, Lane, function, rule, select
 from wengert.backend.llvm.scalars.values import BOOL, constant, known_number
 
@@ -141,10 +142,7 @@ def _power_function(module: ir.Module, type: ir.Type) -> ir.Function:
     found = module.globals.get(name)
     if found is not None:
         return found
-    f = ir.Function(module, ir.FunctionType(type, [type, type]), name)
-    f.linkage = "private"
-    for attribute in ("nounwind", "readnone"):
-        f.attributes.add(attribute)
+    f = internal_function(module, name, type, [type, type], "nounwind", "readnone")
     entry, body, after = (f.append_basic_block(n) for n in ("entry", "body", "after"))
     b = ir.IRBuilder(entry)
     b.branch(body)

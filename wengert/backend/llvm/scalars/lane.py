@@ -24,6 +24,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.buffer import Complex, Scalar, is_native
 from wengert.backend.llvm.scalars.external import loop_call, special_call
 from wengert.backend.llvm.scalars.values import BOOL, constant, convert, real_dtype
+from wengert.box.dispatch import entered_in
 from wengert.types import SCALARS
 
 
@@ -40,23 +41,12 @@ FUNCTIONS: dict[Callable, Callable] = {}
 
 def rule(ufunc: np.ufunc, kinds: str = "f") -> Callable:
     """Register a rule of a ufunc, for these kinds of its first operand."""
-
-    def register(function: Callable) -> Callable:
-        for kind in kinds:
-            RULES[ufunc, kind] = function
-        return function
-
-    return register
+    return entered_in(RULES, *[(ufunc, kind) for kind in kinds])
 
 
 def function(target: Callable) -> Callable:
     """Register what a NumPy function does with lanes."""
-
-    def register(implementation: Callable) -> Callable:
-        FUNCTIONS[target] = implementation
-        return implementation
-
-    return register
+    return entered_in(FUNCTIONS, target)
 
 
 def _operator(ufunc: np.ufunc) -> Callable:

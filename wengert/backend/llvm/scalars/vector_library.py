@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import F32, F64
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.scalars import vector_math
 from wengert.backend.llvm.scalars.vector_power import power
 from wengert.backend.llvm.scalars.vectors import Vectors, has_fused
@@ -64,9 +65,8 @@ def _written(
     """The function and those that it calls, by their names: types and texts; and the metadata that the texts number."""
     module = ir.Module()
     type = ir.VectorType(F32 if name.endswith("f") else F64, lanes)
-    function = ir.Function(module, ir.FunctionType(type, [type] * count), symbol)
-    function.linkage = "internal"
-    function.attributes.add("alwaysinline")  # steps of several vectors then go on at the same time
+    # (inlined, steps of several vectors go on at the same time)
+    function = internal_function(module, symbol, type, [type] * count, "alwaysinline")
     v = Vectors(module, function)
     v.b.ret(FUNCTIONS[name](v, *function.args))
     parts = {part.name: (part.ftype, str(part)) for part in module.functions}

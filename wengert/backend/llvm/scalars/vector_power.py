@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.scalars.vector_math import EXP_DOUBLE, EXP_SINGLE, parts_of, scaled_by
 from wengert.backend.llvm.scalars.vectors import Vectors, word
 
@@ -95,9 +96,7 @@ def _with_special_cases(v: Vectors) -> ir.Function:
     name = f"wg_power_{v.type.count}_{'d' if v.double else 's'}"
     function = v.module.globals.get(name)
     if function is None:
-        function = ir.Function(v.module, ir.FunctionType(v.type, [v.type, v.type]), name)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+        function = internal_function(v.module, name, v.type, [v.type, v.type], "noinline")
         own = Vectors(v.module, function)
         own.b.ret(_every_power(own, *function.args))
     return function

@@ -23,6 +23,7 @@ from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, known, min
 from wengert.backend.llvm.calls.faults import OK, SIGNALLED
 from wengert.backend.llvm.calls.interrupt import poll_function
 from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.machine.internal import internal_function
 from wengert.backend.llvm.machine.nested_function import NestedFunction
 
 HOOK = "wg_share"
@@ -124,9 +125,8 @@ class SharedLoop:
     def _unpacking(self) -> ir.Value:
         """A function that takes the values from memory: `(values, record, scratch, chunk)`."""
         module = self.cx.module
-        type = ir.FunctionType(I32, [POINTER, POINTER, POINTER, I64])
-        function = ir.Function(module, type, module.get_unique_name("unpack"))
-        function.linkage = "internal"
+        given = [POINTER, POINTER, POINTER, I64]
+        function = internal_function(module, module.get_unique_name("unpack"), I32, given)
         b = ir.IRBuilder(function.append_basic_block())
         values, record, scratch, chunk = function.args
         own, *used = [
@@ -166,9 +166,7 @@ def _share(cx: Context) -> ir.Function:
     hook.type = POINTER
     chunk_type = ir.FunctionType(I32, [POINTER, POINTER, POINTER, I64])
     threads_type = ir.FunctionType(I32, [POINTER, POINTER, POINTER, I64, I64, POINTER])
-    function = ir.Function(cx.module, ir.FunctionType(I32, [*threads_type.args, I32]), "share")
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    function = internal_function(cx.module, "share", I32, [*threads_type.args, I32], "noinline")
     work, values, record, chunks, nbytes, poll, pays = function.args
     b = ir.IRBuilder(function.append_basic_block())
     ask, alone = function.append_basic_block("ask"), function.append_basic_block("alone")
