@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.algorithms.lbfgs import moving
 from wengert.algorithms.line_search import backtrack, wolfe
-from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, is_stationary, when_stuck
+from wengert.algorithms.status import RUNNING, after_iteration, before_iterations, when_stuck
 
 _REMEMBERED = 10
 
@@ -25,10 +25,7 @@ def advance_conjugate(f_and_gradient, state, iterations, tol):
     """Conjugate gradients, up to this number of iterations."""
     x, value, gradient, count, evaluations, status, direction, step, level = state
     size = np.max(np.abs(gradient))
-    if not (np.isfinite(value) and np.isfinite(size)):
-        status = NOT_FINITE
-    elif is_stationary(x, value, gradient, size, tol):
-        status = CONVERGED
+    status = before_iterations(status, x, value, gradient, gradient, size, tol)
     while status == RUNNING and count < iterations:
         slope = gradient @ direction
         is_steepest = step == 0 or not slope < 0
@@ -75,10 +72,8 @@ def advance_descent(f_and_gradient, state, iterations, tol, lower, upper):
     x, value, gradient, count, evaluations, status, length, values, level = state
     values = values.copy()
     size = np.max(np.abs(np.minimum(np.maximum(x - gradient, lower), upper) - x))
-    if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
-        status = NOT_FINITE
-    elif is_stationary(x, value, moving(x, gradient, lower, upper), size, tol):
-        status = CONVERGED
+    free = moving(x, gradient, lower, upper)
+    status = before_iterations(status, x, value, gradient, free, size, tol)
     while status == RUNNING and count < iterations:
         # A projected step is a straight line into the bounds, so that every part of it is within them.
         direction = np.minimum(np.maximum(x - length * gradient, lower), upper) - x

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.algorithms.line_search import FALL, MOST_TRIALS
-from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, is_stationary, when_stuck
+from wengert.algorithms.status import RUNNING, after_iteration, before_iterations, when_stuck
 
 _SINGULAR = 1e-15
 
@@ -23,10 +23,7 @@ def advance(residuals_of, residuals_and_jacobian, state, iterations, tol):
     """Up to this number of iterations."""
     x, value, gradient, count, evaluations, status, r, jacobian, level = state
     size = np.max(np.abs(gradient))
-    if not (np.isfinite(value) and np.isfinite(size)):
-        status = NOT_FINITE
-    elif is_stationary(x, value, gradient, size, tol):
-        status = CONVERGED
+    status = before_iterations(status, x, value, gradient, gradient, size, tol)
     while status == RUNNING and count < iterations:
         # Columns of length one: a change of units must not decide what is singular.
         scale = np.sqrt(np.sum(jacobian * jacobian, axis=0))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.algorithms.line_search import backtrack, wolfe
-from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, is_stationary, when_stuck
+from wengert.algorithms.status import RUNNING, after_iteration, before_iterations, when_stuck
 
 _CURVED = 1e-14
 """Changes of the gradient that go along with the step less than this, relatively, are not kept."""
@@ -34,10 +34,7 @@ def advance(f_and_gradient, state, iterations, tol):
     memory = basis.shape[0] // 2
     every = np.ones(memory, dtype=bool)
     size = np.max(np.abs(gradient))
-    if not (np.isfinite(value) and np.isfinite(size)):
-        status = NOT_FINITE
-    elif is_stationary(x, value, gradient, size, tol):
-        status = CONVERGED
+    status = before_iterations(status, x, value, gradient, gradient, size, tol)
     while status == RUNNING and count < iterations:
         c, scale = combination(table, products, every, stored)
         direction = -(scale * gradient) - c @ basis
@@ -117,10 +114,8 @@ def advance_within(f_and_gradient, state, iterations, tol, lower, upper):
     basis = basis.copy()
     memory = basis.shape[0] // 2
     size = np.max(np.abs(projected(x - gradient, lower, upper) - x))
-    if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
-        status = NOT_FINITE
-    elif is_stationary(x, value, moving(x, gradient, lower, upper), size, tol):
-        status = CONVERGED
+    free = moving(x, gradient, lower, upper)
+    status = before_iterations(status, x, value, gradient, free, size, tol)
     while status == RUNNING and count < iterations:
         near = np.minimum(1e-8, size)
         held = ((x <= lower + near) & (gradient > 0)) | ((x >= upper - near) & (gradient < 0))

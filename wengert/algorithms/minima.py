@@ -24,11 +24,7 @@ def newton_minimum(f, derivatives, x, tol, maxiter):
         w = np.maximum(np.abs(w), 1e-12 * (1e-300 + np.max(np.abs(w))))
         step = -(v @ ((v.T @ gradient) / w))
         slope = gradient @ step
-        damping = 1.0
-        after = f(x + step)
-        while not after <= value + 1e-4 * damping * slope and damping > 1e-12:
-            damping = damping / 2
-            after = f(x + damping * step)
+        damping, after = damped(f, x, step, value, slope)
         size = np.max(np.abs(step)) / (1 + np.max(np.abs(x)))
         if damping > 1e-12:
             x = x + damping * step
@@ -46,6 +42,17 @@ def newton_minimum(f, derivatives, x, tol, maxiter):
     return x, size, count
 
 
+def damped(f, x, step, value, slope):
+    """The largest of 1, 1/2, 1/4, … by which a step makes the value fall by a part of what its slope promises
+    (Armijo 1966), and the value there."""
+    damping = 1.0
+    after = f(x + step)
+    while not after <= value + 1e-4 * damping * slope and damping > 1e-12:
+        damping = damping / 2
+        after = f(x + damping * step)
+    return damping, after
+
+
 def bfgs(f, f_and_gradient, x, tol, maxiter):
     """BFGS with an inverse Hessian that starts as a multiple of the identity; for more unknowns than Newton's likes."""
     n = x.shape[0]
@@ -60,11 +67,7 @@ def bfgs(f, f_and_gradient, x, tol, maxiter):
             inverse = np.eye(n)
             step = -gradient
             slope = gradient @ step
-        damping = 1.0
-        after = f(x + step)
-        while not after <= value + 1e-4 * damping * slope and damping > 1e-12:
-            damping = damping / 2
-            after = f(x + damping * step)
+        damping, _ = damped(f, x, step, value, slope)
         new = x + damping * step
         value, new_gradient = f_and_gradient(new)
         s = new - x

@@ -55,6 +55,15 @@ def is_level(x, value, gradient, part):
     return np.max(np.abs(gradient * x)) <= part * abs(value)
 
 
+def before_iterations(status, x, value, gradient, free, size, tol):
+    """The status of a point to begin with, or to go on from. `free` is the gradient without what bounds hold back."""
+    if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
+        status = NOT_FINITE
+    elif is_stationary(x, value, free, size, tol):
+        status = CONVERGED
+    return status
+
+
 def after_iteration(x, value, gradient, size, tol, fall, level):
     """The status after an iteration, and for how many in a row the value has not fallen.
 

@@ -12,17 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.algorithms.status import (
-    CONVERGED,
     LEVEL_PART,
-    NOT_FINITE,
     PRECISE,
     ROUNDING,
     RUNNING,
     STALLED,
     STUCK,
     after_iteration,
+    before_iterations,
     is_level,
-    is_stationary,
 )
 
 
@@ -35,10 +33,7 @@ def advance(f_and_gradient, product, state, iterations, tol):
     """Up to this number of iterations; `product(x, v)` is the Hessian at x times v."""
     x, value, gradient, count, evaluations, status, radius, level, whole = state
     size = np.max(np.abs(gradient))
-    if not (np.isfinite(value) and np.isfinite(size)):
-        status = NOT_FINITE
-    elif is_stationary(x, value, gradient, size, tol):
-        status = CONVERGED
+    status = before_iterations(status, x, value, gradient, gradient, size, tol)
     while status == RUNNING and count < iterations:
         z, bent, is_at_boundary = steihaug(product, x, gradient, radius, whole)
         promised = -(gradient @ z) - 0.5 * (z @ bent)

@@ -151,7 +151,7 @@ def where_it_hides(x: Any) -> str:
     for name in ("magnitude", "data", "value", "values", "array"):
         try:
             held = getattr(x, name, None)
-        except Exception:
+        except Exception:  # a property of somebody's class may raise anything
             continue
         if isinstance(held, Traced):
             return f"return the array in it: y.{name}"

@@ -396,10 +396,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if v.__class__ is not float:
         v = fitted(v, box.dtype)
     if isinstance(v, Traced):
-        source = v._view_of  # type: ignore[attr-defined]
-        if source is not None and source.root is box and source.part is None and source.pattern is not None:
-            if _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,)):
-                return  # a[i:j] += w: the view a[i:j] was written to already
+        if _is_part_at(v, box, idx):
+            return  # a[i:j] += w: the view a[i:j] was written to already
         v = settled(v)
     elif isinstance(v, (list, tuple)):
         v = array(v)
@@ -414,15 +412,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         make_views_stale(root)
     if view is None:
         check_masks(box.shape, idx)
-        if (
-            isinstance(idx, Traced)
-            and dtype_of(idx).kind == "b"
-            and not shape_of(v)
-            and (shape_of(idx) in ((), box.shape))
-        ):
-            old = settled(box)  # x[mask] = 0, where the mask is a symbol, or differs between examples
-            new = call(where, idx, v, clone(old) if isinstance(old, Traced) else old)
-            _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
+        if isinstance(idx, Traced) and _write_where(box, idx, v):
             return
     elif view.readonly:
         raise ValueError("assignment destination is read-only") if view.readonly is True else view.readonly()
@@ -443,21 +433,43 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if running.state.capture is not None:
         _write_through(view, idx, v)
         return
-    if not view.root.shape:  # a number, seen as an array of one element
-        positions = view.positions[idx]
-        if positions.size:
-            v = call(broadcast_to, array(v), shape=positions.shape) if shape_of(v) != positions.shape else v
-            view.write(v if not positions.shape else call(index, v, pattern=(0,) * positions.ndim), (), ())
-        return
-    place = np.unravel_index(view.positions[idx], view.root.shape)
-    if place and not shape_of(place[0]):
-        view.write(v, tuple([int(k) for k in place]), ())
-    else:
-        view.write(v, *split_index(tuple(place) or ...))
+    _write_at_positions(view, view.positions[idx], v)
 
 
 _HELD_BY_A_VIEW = 3
 """How often the root of one view is referred to in `_set_item` if nobody else holds it."""
+
+
+def _is_part_at(v: Any, box: Any, idx: Any) -> bool:
+    """Whether a value is the view `box[idx]` itself."""
+    source = v._view_of
+    if source is None or source.root is not box or source.part is not None or source.pattern is None:
+        return False
+    return _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,))
+
+
+def _write_where(box: Any, mask: Any, v: Any) -> bool:
+    """`x[mask] = 0`, where the mask is a symbol, or differs between examples; False if the index is no such mask."""
+    if dtype_of(mask).kind != "b" or shape_of(v) or shape_of(mask) not in ((), box.shape):
+        return False
+    old = settled(box)
+    new = call(where, mask, v, clone(old) if isinstance(old, Traced) else old)
+    _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
+    return True
+
+
+def _write_at_positions(view: View, positions: Any, v: Any) -> None:
+    """Write to those elements of the root that stand at these positions, of all its elements in a row."""
+    if not view.root.shape:  # a number, seen as an array of one element
+        if positions.size:
+            v = call(broadcast_to, array(v), shape=positions.shape) if shape_of(v) != positions.shape else v
+            view.write(v if not positions.shape else call(index, v, pattern=(0,) * positions.ndim), (), ())
+        return
+    place = np.unravel_index(positions, view.root.shape)
+    if place and not shape_of(place[0]):
+        view.write(v, tuple([int(k) for k in place]), ())
+    else:
+        view.write(v, *split_index(tuple(place) or ...))
 
 
 def _check_views(root: Any, written: Any) -> None:

@@ -698,7 +698,7 @@ def refused(named: Any) -> Any:
     """What the handlers of a `try` let pass: our errors, unless the classes that they handle are some of them."""
     try:
         classes = named()
-    except Exception:
+    except Exception:  # the expression after `except` raises; it will once more if Python comes to it
         return REFUSALS
     while any(isinstance(c, tuple) for c in classes):
         classes = [inner for c in classes for inner in (c if isinstance(c, tuple) else (c,))]

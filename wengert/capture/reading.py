@@ -7,15 +7,17 @@ to another function counts as reading if that one only reads (`only_read.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from wengert.capture.guards import has_fields
 from wengert.capture.locate import locate
 from wengert.capture.lower import can_be_lowered
-from wengert.capture.only_read import Reads, only_read
+from wengert.capture.of_code import OfCode
+from wengert.capture.only_read import only_read
 
-_known: dict[CodeType, Reads] = {}
+_known = OfCode()
+"""What `only_read` says of functions, by their code."""
 
 
 def containers_only_read(f: Any, passed: Sequence[Any], args: tuple, kwargs: dict[str, Any]) -> Iterator[Any]:
@@ -26,12 +28,13 @@ def containers_only_read(f: Any, passed: Sequence[Any], args: tuple, kwargs: dic
     if f.__class__ is not FunctionType:
         return
     code = f.__code__
-    if code not in _known:
+    reads = _known.get(code)
+    if reads is None:
         found = locate(code, f.__globals__)
         is_seen = found is not None and can_be_lowered(found.node)
-        _known[code] = only_read(found.node) if found is not None and is_seen else {}
+        reads = _known.put(code, only_read(found.node) if found is not None and is_seen else {})
     names = code.co_varnames[first : code.co_argcount]
     for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
-        if name in _known[code] and any(value is container for container in passed):
-            if has_fields(value, _known[code][name]):
+        if name in reads and any(value is container for container in passed):
+            if has_fields(value, reads[name]):
                 yield value

@@ -239,7 +239,7 @@ class RepeatingLoop:
             program, _ = self._step()
         except BudgetError:
             raise
-        except Exception:
+        except Exception:  # as in `run`: then nothing is repeated
             self._run_as_it_is(now)
             return
         own = bytes_of_nodes(program.nodes, now.known)

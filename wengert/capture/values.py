@@ -240,5 +240,5 @@ def equal(x: Any, y: Any) -> bool:
     """Whether two values that are no numbers are the same to a program."""
     try:
         return bool(x.__class__ is y.__class__ and x == y)
-    except Exception:
+    except Exception:  # their own `==` may raise anything, as arrays in tuples do
         return False

@@ -184,18 +184,7 @@ class AtOnce:
 
     def _computed(self, starts: dict[Var, Any]) -> dict[Var, Any]:
         """Carried values that are known: their values in all iterations are computed, those after the loop returned."""
-        known = {p for p, start in starts.items() if not isinstance(start, Traced)}
-        while True:
-            have: set = {self.counter, *known, *[c for c in self.consts if not isinstance(self._values[c], Traced)]}
-            for node in self.body.nodes:
-                computes = node.op.__class__ is not Control and node.op.pure and not node.op.effect and not node.sizes
-                if computes and all(a.__class__ is Const or a in have for a in node.args):
-                    have.update(node.outs)
-            fewer = {p for p, r in zip(self.params, self.results, strict=True)
-                     if p in known and (r.__class__ is Const or r in have)}  # fmt: skip
-            if fewer == known:
-                break
-            known = fewer
+        known = self._known_throughout({p for p, start in starts.items() if not isinstance(start, Traced)})
         changing = {p: r for p, r in zip(self.params, self.results, strict=True) if p in known and r is not p}
         if not changing:
             return {}
@@ -220,6 +209,21 @@ class AtOnce:
         for p, row in rows.items():
             self._values[p] = self.batch.wrap(np.stack([np.asarray(x) for x in row]))
         return {p: values[p] for p in changing}
+
+    def _known_throughout(self, known: set[Var]) -> set[Var]:
+        """Those carried values, of the ones that are known at first, that are known in every iteration."""
+        outside = {self.counter, *[c for c in self.consts if not isinstance(self._values[c], Traced)]}
+        while True:
+            have: set = {*outside, *known}
+            for node in self.body.nodes:
+                computes = node.op.__class__ is not Control and node.op.pure and not node.op.effect and not node.sizes
+                if computes and all(a.__class__ is Const or a in have for a in node.args):
+                    have.update(node.outs)
+            after = zip(self.params, self.results, strict=True)
+            fewer = {p for p, r in after if p in known and (r.__class__ is Const or r in have)}
+            if fewer == known:
+                return known
+            known = fewer
 
     def _slice(self, wanted: list[Operand]) -> list[Node]:
         """The nodes that make these values, in order."""

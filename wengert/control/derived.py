@@ -25,7 +25,7 @@ def all_hold(guards: Iterable[GuardProtocol]) -> bool:
     """Whether nothing has changed that guards watch; what cannot be fetched any more has."""
     try:
         return all(guard.holds() for guard in guards)
-    except Exception:
+    except Exception:  # fetching may run the user's code, which raises what it likes
         return False
 
 

@@ -112,7 +112,7 @@ class Engine:
             return self._in_python(metric, state, averaging, target, normals, seeds, count, limit)
         try:
             return self._native(metric, *state, averaging, target, normals, seeds, count, limit)
-        except Exception:
+        except Exception:  # what the density raises at one of the points; Python counts these as points of no density
             return self._one_by_one(metric, state, averaging, target, normals, seeds, count, limit)
 
     def _one_by_one(self, metric, state, averaging, target, normals, seeds, count, limit):
@@ -134,9 +134,9 @@ class Engine:
         def guarded(x):
             try:
                 return density.evaluate(x)
-            except (KeyboardInterrupt, MemoryError):
+            except MemoryError:
                 raise
-            except Exception:
+            except Exception:  # as a point outside of the support; `failures` are told
                 self.failures += 1
                 return density.failed
 

@@ -266,7 +266,7 @@ def _is_model_point(target: Callable, args: tuple, init: Any, support: Any) -> b
         return False
     try:
         found = ModelPosterior(target, args)
-    except Exception:
+    except Exception:  # no model: it is run without an argument, which a log-density needs
         return False
     if set(found.names) != set(init):
         raise ModelError(

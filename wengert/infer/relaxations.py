@@ -73,7 +73,7 @@ def _works(compute: Callable) -> bool:
     """Whether f is defined for relaxed draws; the control variates of RELAX are not in need of it."""
     try:
         return bool(np.all(np.isfinite(compute())))
-    except Exception:
+    except Exception:  # a function of discrete draws may raise anything for others
         return False
 
 

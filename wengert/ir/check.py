@@ -375,7 +375,7 @@ def _asked(node: Node, args: list[Any], shape: tuple | None) -> list[Type] | Non
     """What `infer` says. An op that raises may do so when the program runs: that is no matter of types."""
     try:
         _, found = results(node.op, args, node.params)
-    except Exception:
+    except Exception:  # whatever an op may raise when it is computed: its values are no matter of types
         return None
     shapes = [f.shape if shape is None else shape for f in found]
     return [Type(n, f.dtype, f.weak and not n) for n, f in zip(shapes, found, strict=True)]  # (no array is weak)

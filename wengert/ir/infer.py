@@ -160,10 +160,15 @@ def _elementwise_dtype(op: Op, args: Sequence[Any], params: dict) -> tuple[np.dt
     if found is None:
         sample = [v if v is not None else _SAMPLES[d] if w else np.ones(1, d) for d, w, v in kinds]
         y = _quietly(op, sample, params)
-        if len(_kept) > _MOST:
-            _kept.clear()
-        found = _kept[key] = (dtype_of(y), y.__class__ in SCALARS)
+        found = _keep(key, (dtype_of(y), y.__class__ in SCALARS))
     return found
+
+
+def _keep(key: Any, value: Any) -> Any:
+    if len(_kept) > _MOST:
+        _kept.clear()
+    _kept[key] = value
+    return value
 
 
 def _quietly(op: Op, args: Sequence[Any], params: dict) -> Any:
@@ -195,7 +200,7 @@ def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]
         numbers = dict(zip(dims, free, strict=False))
         try:
             y = _quietly(op, [_dummy(a, numbers, dummy) for a in args], _with_numbers(params, numbers))
-        except Exception as error:
+        except Exception as error:  # these dummies may be none that the op takes: the next ones are tried
             failure = error
             continue
         trials.append((y, {n: dims[d] for d, n in numbers.items()}))
@@ -209,7 +214,7 @@ def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]
     if isinstance(op, Zero) and op.shape is not None and not several:  # it knows better, or that it cannot be known
         found = [found[0]._replace(shape=tuple(op.shape(*args, **params)))]
     if key is not None:
-        _kept[key] = ((several, found), params)  # keys may be identities of what is in params
+        _keep(key, ((several, found), params))  # keys may be identities of what is in params
     return several, found
 
 

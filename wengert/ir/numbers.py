@@ -288,7 +288,7 @@ def in_bounds(op: Op, args: tuple, params: dict) -> tuple:
 
     NumPy converts them to that type, and raises where they do not fit; comparisons it does exactly.
     """
-    if not any(x.__class__ is Sym and x._node.type.weak and x.dtype.kind == "i" for x in args):
+    if not any(_is_integer_of_python(x) for x in args):
         return args
     if op.name in ("astype", "as_integer"):
         short = params["dtype"]
@@ -308,17 +308,23 @@ def in_bounds(op: Op, args: tuple, params: dict) -> tuple:
         return args
     if short.kind not in "iu" or short == np.dtype(int):
         return args
-    limits = np.iinfo(short)
     for x in args[:2] if op.writes else args:
-        if x.__class__ is not Sym or not is_weak(x) or x.dtype.kind != "i":
-            continue
-        low, high = interval_of(x)
-        if low is not None and low >= limits.min and (short.itemsize == 8 or (high is not None and high <= limits.max)):
+        if not _is_integer_of_python(x) or _fits(x, short):
             continue
         if op.compares and short.itemsize < 8:
             return tuple([a if is_weak(a) else astype(a, dtype=np.dtype(int)) for a in args])
-        fine = e.greater_equal(x, int(limits.min))
+        fine = e.greater_equal(x, int(np.iinfo(short).min))
         if short.itemsize < 8:
-            fine = e.logical_and(fine, e.less_equal(x, int(limits.max)))
+            fine = e.logical_and(fine, e.less_equal(x, int(np.iinfo(short).max)))
         check(fine, "OverflowError", f"Python integer out of bounds for {short}")
     return args
+
+
+def _is_integer_of_python(x: Any) -> bool:
+    return x.__class__ is Sym and x._node.type.weak and x.dtype.kind == "i"
+
+
+def _fits(x: Any, short: np.dtype) -> bool:
+    """Whether an integer is certain to fit into a type; none is larger than 64 bits without a sign."""
+    (low, high), limits = interval_of(x), np.iinfo(short)
+    return low is not None and low >= limits.min and (short.itemsize == 8 or (high is not None and high <= limits.max))

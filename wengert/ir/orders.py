@@ -27,36 +27,42 @@ def order_of_result(op: Op, args: Sequence[Any], params: dict, shape: tuple) -> 
     if len(shape) < 2:  # in C order, or with gaps
         keeps = args[:1] if op.writes else args if any(isinstance(p, Block) for p in params.values()) else ()
         return UNKNOWN if any(ndim_of(a) and order_now(a) == UNKNOWN for a in keeps) else None
+    if _has_unordered_block(params):
+        return UNKNOWN
     if name == "index" and len(args) > 1:
         return _of_gathered(args, params["pattern"], len(shape))
     if name == "transpose":
         return _moved(args[0], params["axes"])
-    blocks = [p for value in params.values() for p in (value if isinstance(value, tuple) else (value,))]
-    if any(isinstance(b, Block) and any(isinstance(r, Var) and r.order is not None for r in b.results) for b in blocks):
-        return UNKNOWN
     is_view = name == "einsum" and len(args) == 1
     if all(map(_is_in_c_order, args)) and not is_view:
         return None if op.ordered else UNKNOWN
     try:
-        if is_view:
-            return order_of(op.impl(_probe(args[0]), **params))
-        probes = [_probe(a) for a in args if ndim_of(a)]
-        if op.writes:
-            return order_of(_probe(args[0]))
-        if op.elementwise:
-            return _as_kept(probes)
-        if name == "reshape":
-            (probe,) = probes
-            return order_of(probe.reshape(lengths(shape)))
-        if name == "index":
-            return order_of(probes[0][_plain(params["pattern"])])
-    except UnknownOrder:
+        return _tried(op, args, params, shape)
+    except (UnknownOrder, TypeError, ValueError, IndexError):
         return UNKNOWN
-    except (TypeError, ValueError, IndexError):
-        return UNKNOWN
-    if name == "matmul" and len(shape) == 2:
-        return None
-    return UNKNOWN
+
+
+def _has_unordered_block(params: dict) -> bool:
+    """Whether an op holds code with results that need not be in C order."""
+    blocks = [p for value in params.values() for p in (value if isinstance(value, tuple) else (value,))]
+    results = [r for block in blocks if isinstance(block, Block) for r in block.results]
+    return any(isinstance(r, Var) and r.order is not None for r in results)
+
+
+def _tried(op: Op, args: Sequence[Any], params: dict, shape: tuple) -> Any:
+    """The order that NumPy gives the result for operands that lie as these do."""
+    if op.name == "einsum":
+        return order_of(op.impl(_probe(args[0]), **params)) if len(args) == 1 else UNKNOWN
+    if op.writes:
+        return order_of(_probe(args[0]))
+    probes = [_probe(a) for a in args if ndim_of(a)]
+    if op.elementwise:
+        return _as_kept(probes)
+    if op.name == "reshape":
+        return order_of(probes[0].reshape(lengths(shape)))
+    if op.name == "index":
+        return order_of(probes[0][_plain(params["pattern"])])
+    return None if op.name == "matmul" and len(shape) == 2 else UNKNOWN
 
 
 def _is_in_c_order(a: Any) -> bool:

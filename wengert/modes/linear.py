@@ -246,23 +246,28 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
                 cts[i] = {}
             cts[i][which] = ct
         else:
-            _, inputs, linear_map = node
-            filled = [ct[which] if which in ct else zeros(*aval) for which, aval in enumerate(linear_map.avals)]
-            through = linear_map.pull if times is operator.mul else partial(selected, linear_map.pull)
-            if linear_map.selects:
+            _pull_map(cts, node, ct, is_selected=times is not operator.mul)
+            if node[2].selects:
                 times = _guarded_product
-            if linear_map.accumulates:
-                so_far = []
-                for i in inputs:  # what has arrived goes in once, also if an input stands there twice
-                    so_far.append(cts[i].total() if cts[i].__class__ is Scattered else cts[i])
-                    cts[i] = None
-                for i, total in zip(inputs, through(filled, so_far), strict=True):
-                    cts[i] = total if cts[i] is None else cts[i] + total
-                continue
-            for i, part in zip(inputs, through(filled), strict=True):
-                if part is not None:
-                    old = cts[i]
-                    cts[i] = part if old is None else _add(old, part)
+
+
+def _pull_map(cts: list[Any], node: tuple, ct: dict[int, Any], is_selected: bool) -> None:
+    """What a node that is known by its linear map, such as a loop, adds to the cotangents of its inputs."""
+    _, inputs, linear_map = node
+    filled = [ct[which] if which in ct else zeros(*aval) for which, aval in enumerate(linear_map.avals)]
+    through = partial(selected, linear_map.pull) if is_selected else linear_map.pull
+    if linear_map.accumulates:
+        so_far = []
+        for i in inputs:  # what has arrived goes in once, also if an input stands there twice
+            so_far.append(cts[i].total() if cts[i].__class__ is Scattered else cts[i])
+            cts[i] = None
+        for i, total in zip(inputs, through(filled, so_far), strict=True):
+            cts[i] = total if cts[i] is None else cts[i] + total
+        return
+    for i, part in zip(inputs, through(filled), strict=True):
+        if part is not None:
+            old = cts[i]
+            cts[i] = part if old is None else _add(old, part)
 
 
 def selected(f: Callable, *args: Any, yes: bool = True) -> Any:

@@ -118,7 +118,8 @@ def minimize(
             found = sparse_newton.run(f, objective, start, limits, tol, options, listener, jit)
         elif chosen in native.METHODS:
             patience = {"maxiter": _PATIENCE} if method == "auto" and chosen == "lbfgs" and len(start) > _FEW else {}
-            found = native.run(f, objective, start, chosen, limits, tol, patience | options, listener, jit)
+            task = native.Task(f, objective, chosen, limits, tol, patience | options, listener, jit)
+            found = native.run(task, start)
             if patience and found.status in (LIMIT, STALLED, STUCK) and "maxiter" not in options:
                 chosen, found = _harder(f, objective, found, limits, tol, options, listener, jit)
         else:
@@ -195,7 +196,7 @@ def _harder(f: Callable, objective: Objective, found: Solved, limits: Any, tol: 
     if limits is not None or objective.pattern is None:
         chosen = "lbfgs"
         if found.status == LIMIT:
-            found = native.run(f, objective, x, chosen, limits, tol, options, listener, jit)
+            found = native.run(native.Task(f, objective, chosen, limits, tol, options, listener, jit), x)
             found.nit, found.nfev = found.nit + nit, found.nfev + nfev
         return chosen, found
     after = sparse_newton.run(f, objective, x, limits, tol, options, listener, jit)

@@ -177,31 +177,34 @@ def settings_of(name: str, options: dict[str, Any], tol: float | None) -> tuple[
     return int(options.get("maxiter", method.maxiter)), float(gtol), int(options.get("memory", _MEMORY))
 
 
-def run(
-    f: Callable,
-    objective: Objective,
-    x0: np.ndarray,
-    name: str,
-    limits: tuple | None,
-    tol: float | None,
-    options: dict[str, Any],
-    listener: Listener,
-    compile: bool,
-) -> Solved:
+class Task(NamedTuple):
+    """What is to be minimised, and how."""
+
+    f: Callable
+    objective: Objective
+    method: str
+    limits: tuple | None
+    tol: float | None
+    options: dict[str, Any]
+    listener: Listener
+    compile: bool
+
+
+def run(task: Task, x0: np.ndarray) -> Solved:
     """The minimum that one of our methods finds, on vectors; where it ends is looked at more closely."""
+    objective, limits = task.objective, task.limits
     start = x0 if limits is None else np.clip(x0, *limits)
     value = lambda x: _value(objective, x)
     note = ""
     for attempt in range(_ATTEMPTS):
-        setting = f, objective, start, name, limits, tol, options, listener
         try:
-            found, programs = _run(*setting, compile)
+            found, programs = _run(task, start)
         except (ArithmeticError, ValueError) as error:
             if isinstance(error, WengertError) or not _computable(objective, start):
                 raise
-            found, programs = _run(*setting, compile, turning_back(start))
+            found, programs = _run(task, start, turning_back(start))
         x = found.x
-        if not found.success or len(x) > examination.FEW or getattr(f, "is_compiled", False):
+        if not found.success or len(x) > examination.FEW or getattr(task.f, "is_compiled", False):
             break  # each look at a sum over data is a pass through all of them
         which = examination.still(start, x, found.fun, found.jac)
         lower, changes = None, True
@@ -211,7 +214,7 @@ def run(
                 return _ended(found, FLAT)
         second = None
         if lower is None and len(x) <= examination.FEW_CURVED:
-            second = programs.curvature(x, objective, compile)
+            second = programs.curvature(x, objective, task.compile)
             if second is not None:
                 lower = examination.beside_saddle(value, x, found.fun, second, limits)
         if lower is None:
@@ -247,19 +250,9 @@ def _ended(found: Solved, status: int, more: str = "") -> Solved:
     return found
 
 
-def _run(
-    f: Callable,
-    objective: Objective,
-    x0: np.ndarray,
-    name: str,
-    limits: tuple | None,
-    tol: float | None,
-    options: dict[str, Any],
-    listener: Listener,
-    compile: bool,
-    guard: Callable | None = None,
-) -> tuple[Solved, Programs]:
+def _run(task: Task, x0: np.ndarray, guard: Callable | None = None) -> tuple[Solved, Programs]:
     """The minimum that one run finds, and the programs that were run."""
+    f, objective, name, limits, tol, options, listener, compile = task
     maxiter, gtol, memory = settings_of(name, options, tol)
     given = limits_for(name, limits, len(x0))
     if guard is None:

@@ -367,75 +367,103 @@ def _operands_first(roots: Sequence[Term]) -> list[Term]:
     return list(done.values())
 
 
+class _Layout:
+    """A program in the order that the format wants: nonlinear constraints first, and of the variables those that are
+    nonlinear in constraints and objective, in constraints, in the objective, nowhere. By that order, and by how many
+    there are of each, a reader knows which is which."""
+
+    def __init__(self, model: Model):
+        self.names, objective, rows = terms_of(model)
+        self.goal = _split(objective)
+        pairs = sorted([(row, _split(row[1])) for row in rows], key=lambda pair: not pair[1].nonlinear)
+        self.rows, self.split = [row for row, _ in pairs], [s for _, s in pairs]
+        inside = [_variables(s.nonlinear) for s in self.split]
+        in_rows, in_goal = set[int]().union(*inside), _variables(self.goal.nonlinear)
+        kinds = [(k not in in_rows) * 2 + (k not in in_goal) for k in range(len(self.names))]
+        self.count = Counter(kinds)
+        self.old = sorted(range(len(kinds)), key=lambda k: (kinds[k], k))
+        self.new = np.empty(len(kinds), int)
+        self.new[self.old] = np.arange(len(kinds))
+        self.jacobian = [self._entries(s, i) for s, i in zip(self.split, inside, strict=True)]
+        self.gradient = self._entries(self.goal, in_goal)
+        self.limits = [(low - s.constant, high - s.constant) for (_, _, low, high), s in pairs]
+
+    def _entries(self, s: Split, inside: set[int]) -> list[tuple[int, float]]:
+        """The variables of a constraint or objective, with the coefficients of what is linear."""
+        return sorted((int(self.new[k]), s.linear.get(k, 0.0)) for k in {*s.linear, *inside})
+
+
 def write_nl(model: Model, path: str | os.PathLike[str]) -> None:
     """Write the files `path`, and beside it `.col` and `.row` with the names of variables and constraints."""
-    names, objective, rows = terms_of(model)
-    lower, upper, start = (
-        np.concatenate([np.ravel(read(v)) for v in model.variables.values()])
-        for read in (lambda v: v.lower, lambda v: v.upper, lambda v: v.expression.value)
-    )
-    goal = _split(objective)
-    split = [_split(term) for _, term, _, _ in rows]
-    places = sorted(range(len(rows)), key=lambda k: not split[k].nonlinear)
-    rows, split = [rows[k] for k in places], [split[k] for k in places]
-    inside = [_variables(s.nonlinear) for s in split]
-    in_rows = set[int]().union(*inside)
-    in_goal = _variables(goal.nonlinear)
-    # nonlinear in both, in constraints, in the objective, linear: that order is how the format says which is which
-    kind = [
-        0 if k in in_rows and k in in_goal else 1 if k in in_rows else 2 if k in in_goal else 3
-        for k in range(len(names))
+    path, layout = Path(path), _Layout(model)
+    writer = _Writer(layout.new, [*layout.goal.nonlinear, *[t for s in layout.split for t in s.nonlinear]])
+    lines = [
+        *_header(model.name, layout, len(writer.shared)),
+        *_expressions(model, layout, writer),
+        *_numbers(model, layout),
     ]
-    old = sorted(range(len(names)), key=lambda k: (kind[k], k))
-    order = np.empty(len(names), int)
-    order[old] = np.arange(len(names))
-    writer = _Writer(order, [*goal.nonlinear, *[t for s in split for t in s.nonlinear]])
-    jacobian = [
-        sorted((int(order[k]), s.linear.get(k, 0.0)) for k in {*s.linear, *i})
-        for s, i in zip(split, inside, strict=True)
-    ]
-    gradient = sorted((int(order[k]), goal.linear.get(k, 0.0)) for k in {*goal.linear, *in_goal})
-    path = Path(path)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    names = [layout.names[k] for k in layout.old]
+    path.with_suffix(".col").write_text("\n".join(names) + "\n", encoding="utf-8")
+    path.with_suffix(".row").write_text("\n".join([*[r[0] for r in layout.rows], "objective"]) + "\n", encoding="utf-8")
+
+
+def _header(name: str, layout: _Layout, shared: int) -> list[str]:
+    rows, names, goal = layout.rows, layout.names, layout.goal
     ranges = sum(low > -np.inf and high < np.inf and low < high for _, _, low, high in rows)
     equal = sum(low == high for _, _, low, high in rows)
-    both, either = kind.count(0), kind.count(1)
-    lines = [
-        f"g3 1 1 0\t# problem {model.name}",
+    both, in_rows, in_goal = layout.count[0], layout.count[0] + layout.count[1], layout.count[2]
+    return [
+        f"g3 1 1 0\t# problem {name}",
         f" {len(names)} {len(rows)} 1 {ranges} {equal}\t# vars, constraints, objectives, ranges, eqns",
-        f" {sum(bool(s.nonlinear) for s in split)} {int(bool(goal.nonlinear))}\t# nonlinear constraints, objectives",
+        f" {sum(bool(s.nonlinear) for s in layout.split)} {int(bool(goal.nonlinear))}"
+        "\t# nonlinear constraints, objectives",
         " 0 0\t# network constraints: nonlinear, linear",
-        f" {both + either} {both + either + kind.count(2) if kind.count(2) else both} {both}"
+        f" {in_rows} {in_rows + in_goal if in_goal else both} {both}"
         "\t# nonlinear vars in constraints, objectives, both",
         " 0 0 0 1\t# linear network variables; functions; arith, flags",
         " 0 0 0 0 0\t# discrete variables: binary, integer, nonlinear (b,c,o)",
-        f" {sum(map(len, jacobian))} {len(gradient)}\t# nonzeros in Jacobian, gradients",
+        f" {sum(map(len, layout.jacobian))} {len(layout.gradient)}\t# nonzeros in Jacobian, gradients",
         f" {max((len(r[0]) for r in rows), default=0)} {max(map(len, names))}\t# name lengths: constraints, variables",
-        f" {len(writer.shared)} 0 0 0 0\t# common exprs: b,c,o,c1,o1",
+        f" {shared} 0 0 0 0\t# common exprs: b,c,o,c1,o1",
     ]
+
+
+def _expressions(model: Model, layout: _Layout, writer: _Writer) -> Iterator[str]:
+    """What is nonlinear: of defined variables, constraints, the objective."""
     for k, t in enumerate(writer.shared):
-        lines += [f"V{len(names) + k} 0 0", *writer.lines([t], own=t)]
-    for k, s in enumerate(split):
-        lines += [f"C{k}", *writer.lines(s.nonlinear)]
-    of_goal = [*goal.nonlinear, *([Term(_CONSTANT, (), goal.constant)] if goal.constant else [])]
-    lines += [f"O0 {int(model.sense < 0)}", *writer.lines(of_goal)]
-    lines += [f"x{len(names)}", *[f"{int(order[k])} {float(v)!r}" for k, v in enumerate(start)]]
-    if rows:
-        lines += [
-            "r",
-            *[_limits(low - s.constant, high - s.constant) for (_, _, low, high), s in zip(rows, split, strict=True)],
-        ]
-    lines += ["b", *[_limits(float(lower[k]), float(upper[k])) for k in old]]
-    counts = np.bincount([j for row in jacobian for j, _ in row], minlength=len(names))
-    if rows:
-        lines += [f"k{len(names) - 1}", *[str(c) for c in np.cumsum(counts)[:-1]]]
-    for k, row in enumerate(jacobian):
+        yield f"V{len(layout.names) + k} 0 0"
+        yield from writer.lines([t], own=t)
+    for k, s in enumerate(layout.split):
+        yield f"C{k}"
+        yield from writer.lines(s.nonlinear)
+    goal = layout.goal
+    yield f"O0 {int(model.sense < 0)}"
+    yield from writer.lines([*goal.nonlinear, *([Term(_CONSTANT, (), goal.constant)] if goal.constant else [])])
+
+
+def _numbers(model: Model, layout: _Layout) -> Iterator[str]:
+    """Where to start, what bounds constraints and variables, and what is linear."""
+    lower, upper, start = (
+        np.concatenate([np.ravel(read(v)) for v in model.variables.values()]).astype(float)
+        for read in (lambda v: v.lower, lambda v: v.upper, lambda v: v.expression.value)
+    )
+    n = len(start)
+    yield f"x{n}"
+    yield from (f"{int(layout.new[k])} {float(v)!r}" for k, v in enumerate(start))
+    if layout.rows:
+        yield "r"
+        yield from (_limits(low, high) for low, high in layout.limits)
+    yield "b"
+    yield from (_limits(float(lower[k]), float(upper[k])) for k in layout.old)
+    if layout.rows:
+        counts = np.bincount([j for row in layout.jacobian for j, _ in row], minlength=n)
+        yield f"k{n - 1}"
+        yield from (str(c) for c in np.cumsum(counts)[:-1])
+    for name, row in [*[(f"J{k}", row) for k, row in enumerate(layout.jacobian)], ("G0", layout.gradient)]:
         if row:
-            lines += [f"J{k} {len(row)}", *[f"{j} {c!r}" for j, c in row]]
-    if gradient:
-        lines += [f"G0 {len(gradient)}", *[f"{j} {c!r}" for j, c in gradient]]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    path.with_suffix(".col").write_text("\n".join(names[k] for k in old) + "\n", encoding="utf-8")
-    path.with_suffix(".row").write_text("\n".join([*[r[0] for r in rows], "objective"]) + "\n", encoding="utf-8")
+            yield f"{name} {len(row)}"
+            yield from (f"{j} {c!r}" for j, c in row)
 
 
 def _limits(low: float, high: float) -> str:

@@ -277,24 +277,10 @@ def _dask(name: str) -> Any:
 def _blocks(data: Any) -> tuple[list[tuple], list[int | None], bool]:
     """The parts of each block, their lengths as far as they are known, and whether they are Dask's."""
     if isinstance(data, list):
-        for load in data:
-            if not callable(load) and not hasattr(load, "dask") and not is_table(load):
-                raise MismatchError(
-                    f"a list of data holds functions that load a block each, or dataframes, not {type(load).__name__}",
-                    remedy="give a tuple of arrays, or a list such as [partial(np.load, path) for path in paths]",
-                )
-        return [(load,) for load in data], [None] * len(data), any(hasattr(load, "dask") for load in data)
+        return _loaded(data)
     arrays = data if isinstance(data, tuple) else (data,)
     if any(hasattr(x, "npartitions") and hasattr(x, "to_delayed") and not hasattr(x, "chunks") for x in arrays):
-        if not all(hasattr(x, "to_delayed") for x in arrays):
-            raise MismatchError(
-                "columns of a Dask dataframe together with arrays that are not Dask's: their rows are not cut alike",
-                remedy="make the arrays a column of the dataframe, or the columns Dask arrays: "
-                'df["x"].to_dask_array(lengths=True)',
-            )
-        parts = [list(x.to_delayed()) for x in arrays]
-        _demand_equal([len(p) for p in parts], "partitions")
-        return list(zip(*parts, strict=True)), [None] * len(parts[0]), True
+        return _partitions(arrays)
     lazy = [hasattr(x, "dask") for x in arrays]
     if not any(lazy):
         arrays = tuple([x if hasattr(x, "columns") else np.asarray(x) for x in arrays])
@@ -307,6 +293,30 @@ def _blocks(data: Any) -> tuple[list[tuple], list[int | None], bool]:
     parts = [_row_blocks(x, is_lazy, chunks, known) for x, is_lazy in zip(arrays, lazy, strict=True)]
     _demand_equal([len(p) for p in parts], "chunks")
     return list(zip(*parts, strict=True)), [int(n) if known else None for n in chunks], True
+
+
+def _loaded(data: list) -> tuple[list[tuple], list[int | None], bool]:
+    """Blocks that are functions, or dataframes."""
+    for load in data:
+        if not callable(load) and not hasattr(load, "dask") and not is_table(load):
+            raise MismatchError(
+                f"a list of data holds functions that load a block each, or dataframes, not {type(load).__name__}",
+                remedy="give a tuple of arrays, or a list such as [partial(np.load, path) for path in paths]",
+            )
+    return [(load,) for load in data], [None] * len(data), any(hasattr(load, "dask") for load in data)
+
+
+def _partitions(columns: tuple) -> tuple[list[tuple], list[int | None], bool]:
+    """Dask's own partitions of dataframes and their columns."""
+    if not all(hasattr(x, "to_delayed") for x in columns):
+        raise MismatchError(
+            "columns of a Dask dataframe together with arrays that are not Dask's: their rows are not cut alike",
+            remedy="make the arrays a column of the dataframe, or the columns Dask arrays: "
+            'df["x"].to_dask_array(lengths=True)',
+        )
+    parts = [list(x.to_delayed()) for x in columns]
+    _demand_equal([len(p) for p in parts], "partitions")
+    return list(zip(*parts, strict=True)), [None] * len(parts[0]), True
 
 
 def _row_blocks(x: Any, is_lazy: bool, chunks: tuple, known: bool) -> list:

@@ -30,7 +30,7 @@ def fold(node: Node, scope: Scope) -> Rewritten:
         with warnings.catch_warnings(), np.errstate(all="raise"):
             warnings.simplefilter("error")
             found = node.op.impl(*[a.value for a in node.args], **node.params)  # type: ignore[union-attr]
-    except Exception:
+    except Exception:  # a warning counts: what it says is for the program to say, when it runs
         return None
     values = found if len(node.outs) != 1 or found.__class__ is tuple else (found,)
     constants = tuple([const(np.asarray(v) if isinstance(v, np.ndarray) else v) for v in values])

@@ -86,7 +86,7 @@ class ImplicitEquations:
         values = [np.ones(shape_of(v), dtype_of(v)) if isinstance(v, Traced) else v for v in (y, *parameters)]
         try:
             pattern = sparsity(self.residual)(*values)
-        except Exception:
+        except Exception:  # it cannot be followed on these values: then nothing is known of its structure
             pattern = None
         if pattern is not None and pattern.nnz <= _SPARSE * n * n:
             self._pattern = pattern

@@ -9,7 +9,9 @@
     device.py    where kernels are loaded and launched, for each GPU by itself
     blas.py      products of matrices
     launch.py    the kernels of a region, launched
+    crossing.py  a table that is reduced along rows and along columns: made once, in registers
     plan.py      what a block is made of
+    prepared.py  programs of a few kernels: what they allocate and launch, repeated
     recording.py launches that are recorded once, and repeated
     run.py       a block, run
 

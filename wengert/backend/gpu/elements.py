@@ -423,6 +423,14 @@ def _is_position(place: Any) -> bool:
     return isinstance(place, (int, np.integer)) and not isinstance(place, bool)
 
 
+def _is_known(place: Any, is_written: bool) -> bool:
+    """Whether an item of an index names the same elements in every run, and if they are written, without gaps."""
+    if place.__class__ is not slice:
+        return place is None or place is Ellipsis or _is_position(place)
+    ends = (place.start, place.stop, place.step)
+    return all(p is None or _is_position(p) for p in ends) and (not is_written or place.step in (None, 1))
+
+
 def can_be_moved(node: Node) -> bool:
     """Whether where the elements come from is known when the kernel is written."""
     name, out = node.op.name, node.outs[0].type
@@ -432,16 +440,8 @@ def can_be_moved(node: Node) -> bool:
         return False
     patterns = [node.params[k] for k in ("pattern", "cleared") if node.params.get(k) is not None]
     patterns += node.params.get("patterns", ())
-    writes = name in ("store", "add_at", "add_parts")
-    for pattern in patterns:
-        for place in pattern:
-            if place.__class__ is slice:
-                if not all(p is None or _is_position(p) for p in (place.start, place.stop, place.step)):
-                    return False
-                if writes and place.step not in (None, 1):
-                    return False
-            elif place is not None and place is not Ellipsis and not _is_position(place):
-                return False
+    if not all(_is_known(place, node.op.writes) for pattern in patterns for place in pattern):
+        return False
     if name == "index":
         return len(node.args) == 1
     if name in ("store", "add_at"):

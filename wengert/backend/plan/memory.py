@@ -199,12 +199,9 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
             if kind is Kind.LAZY and not _is_free(plan, node):
                 known_readers = [(block.nodes[i], k) for i, k in readers.get(v, ())]
                 is_cheap = _is_cheap(plan, node, again) and (_is_large(v) or not _is_written_to(known_readers))
-                often = uses[v] > 1 and (uses[v] > len(known_readers) or not is_cheap)
-                if (
-                    often
-                    or (v in results and v.type.is_static)
-                    or not all(_may_compute(reader, native) for reader in known_readers)
-                ):
+                is_read_often = uses[v] > 1 and (uses[v] > len(known_readers) or not is_cheap)
+                is_result = v in results and v.type.is_static
+                if is_read_often or is_result or not all(_may_compute(reader, native) for reader in known_readers):
                     kind = Kind.MADE
             depth[v] = 1 + max((depth.get(a, 0) for a in node.args if isinstance(a, Var)), default=0)
             if v in forced or (kind is Kind.LAZY and depth[v] > DEEPEST):

@@ -123,29 +123,8 @@ class Memory:
         body = step.codes["body"]
         skipped = step.name == "loop"  # the count, the counter
         inits, consts = step.args[skipped : skipped + carried], step.args[skipped + carried :]
-        slots, const_params = body.params[skipped : skipped + carried], body.params[skipped + carried :]
-        given = {p: self._root(owned=False) for p in const_params}
-        owned = [bool(p.type.shape) for p in slots]
-        while True:
-            own = [self._root(owned=o) for o in owned]
-            self.roots |= given | dict(zip(slots, own, strict=True))
-            if skipped:
-                self.roots[body.params[0]] = frozenset()
-            if step.name == "while":
-                test = step.codes["test"]
-                self.roots |= {p: self._root(owned=False) for p in test.params}
-                self._look(test, frozenset())
-            self._look(body, frozenset().union(*given.values()) if given else frozenset())
-            after = [self.of(r) for r in body.results]
-            still = [
-                o and bool(after[k]) and after[k] <= self._owned and not any(
-                    after[k] & after[j] for j in range(carried) if j != k
-                )
-                for k, o in enumerate(owned)
-            ]  # fmt: skip
-            if still == owned:
-                break
-            owned = still
+        given = {p: self._root(owned=False) for p in body.params[skipped + carried :]}
+        own, after = self._slots_of(step, body.params[skipped : skipped + carried], given)
         # What the memory of an initial value can become in later iterations, and so what writes can reach it.
         written: Roots = frozenset().union(*[roots for _, roots in self.writes[body]])
         reach = [_closure(k, own, after) for k in range(carried)]
@@ -161,25 +140,51 @@ class Memory:
                 outside |= roots
             else:
                 self.copied.add((step, k))
+        outer = dict(zip(given.values(), consts, strict=True))
         for k, out in enumerate(step.outs[:carried]):
-            found: set[int] = set()
-            for root in reach[k]:
-                source = next((j for j in range(carried) if root in own[j]), None)
-                const = next((a for p, a in zip(const_params, consts, strict=True) if root in given[p]), None)
-                if const is not None:
-                    found |= self.of(const) or self._root(owned=False)
-                elif source is None:
-                    found.add(root)
-                elif (step, source) in self.copied:
-                    found |= self._root(owned=True)
-                else:
-                    found |= self.of(inits[source]) or self._root(owned=False)
-                if source is not None and isinstance(body.results[source], Const):
-                    found |= self._root(owned=False)
-            self.roots[out] = frozenset(found)
+            self.roots[out] = frozenset().union(*[self._after(step, root, own, inits, outer) for root in reach[k]])
         for out in step.outs[carried:]:
             self.roots[out] = self._root(owned=bool(out.type.shape))
         return frozenset(outside)
+
+    def _slots_of(self, step: Step, slots: list[Var], given: dict[Var, Roots]) -> tuple[list[Roots], list[Roots]]:
+        """The roots of carried values before an iteration and after it. Each slot that hands on its own memory, or new
+        memory, to one slot only is taken to be owned, until nothing speaks against it."""
+        body = step.codes["body"]
+        owned = [bool(p.type.shape) for p in slots]
+        while True:
+            own = [self._root(owned=o) for o in owned]
+            self.roots |= given | dict(zip(slots, own, strict=True))
+            if step.name == "loop":
+                self.roots[body.params[0]] = frozenset()
+            if step.name == "while":
+                test = step.codes["test"]
+                self.roots |= {p: self._root(owned=False) for p in test.params}
+                self._look(test, frozenset())
+            self._look(body, frozenset().union(*given.values()) if given else frozenset())
+            after = [self.of(r) for r in body.results]
+            still = [
+                o and bool(after[k]) and after[k] <= self._owned and not any(
+                    after[k] & after[j] for j in range(len(slots)) if j != k
+                )
+                for k, o in enumerate(owned)
+            ]  # fmt: skip
+            if still == owned:
+                return own, after
+            owned = still
+
+    def _after(self, step: Step, root: int, own: list[Roots], inits: list, outer: dict[Roots, Operand]) -> Roots:
+        """What a root inside a loop is for those outside, once the loop has ended."""
+        const = next((a for roots, a in outer.items() if root in roots), None)
+        source = next((j for j, roots in enumerate(own) if root in roots), None)
+        if const is not None:
+            return self.of(const) or self._root(owned=False)
+        if source is None:
+            return frozenset([root])
+        copied = (step, source) in self.copied
+        found = self._root(owned=True) if copied else self.of(inits[source]) or self._root(owned=False)
+        is_constant = isinstance(step.codes["body"].results[source], Const)
+        return found | self._root(owned=False) if is_constant else found
 
 
 def _closure(k: int, own: list[Roots], after: list[Roots]) -> Roots:

@@ -9,7 +9,7 @@ the same in every iteration, `regions.py` is all that is needed.)
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,39 +37,37 @@ def _negative(r: Interval) -> Interval:
 
 
 def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
-    """The interval of the result of an op on integers, from those of its operands."""
-    if name == "add":
-        return (_sum(ranges[0][0], ranges[1][0]), _sum(ranges[0][1], ranges[1][1]))
-    if name == "subtract":
-        minus = _negative(ranges[1])
-        return (_sum(ranges[0][0], minus[0]), _sum(ranges[0][1], minus[1]))
-    if name == "python_number":
-        return ranges[0]
-    if name == "negative":
-        return _negative(ranges[0])
-    if name == "multiply":
-        if any(end is None for r in ranges for end in r):
-            low = 0 if all(r[0] is not None and r[0] >= 0 for r in ranges) else None
-            return (low, None)
-        products = [a * b for a in ranges[0] for b in ranges[1]]  # type: ignore[operator]
-        return (min(products), max(products))
-    if name == "floor_divide":
-        return _quotient(*ranges)
-    if name == "remainder":
-        return _rest(ranges[1])
-    if name == "absolute" and None not in ranges[0]:
-        return interval_from("maximum", [ranges[0], _negative(ranges[0])])
-    if name == "where":
-        return _hull(*ranges[1:])
-    if name == "minimum":
-        highs = [r[1] for r in ranges if r[1] is not None]
-        low = None if any(r[0] is None for r in ranges) else min(r[0] for r in ranges)  # type: ignore[type-var]
-        return (low, min(highs) if highs else None)
-    if name == "maximum":
-        lows = [r[0] for r in ranges if r[0] is not None]
-        high = None if any(r[1] is None for r in ranges) else max(r[1] for r in ranges)  # type: ignore[type-var]
-        return (max(lows) if lows else None, high)
-    return None
+    """The interval of the result of an op on integers, from those of its operands.
+
+    >>> interval_from("add", [(1, None), (2, 3)])
+    (3, None)
+    """
+    rule = _RULES.get(name)
+    return None if rule is None else rule(*ranges)
+
+
+def _difference(x: Interval, y: Interval) -> Interval:
+    return (_sum(x[0], _negative(y)[0]), _sum(x[1], _negative(y)[1]))
+
+
+def _product(x: Interval, y: Interval) -> Interval:
+    products = [None if a is None or b is None else a * b for a in x for b in y]
+    if None in products:
+        return (0 if all(r[0] is not None and r[0] >= 0 for r in (x, y)) else None, None)
+    return (min(products), max(products))  # type: ignore[type-var]
+
+
+def _size(x: Interval) -> Interval | None:
+    return None if None in x else _largest(x, _negative(x))
+
+
+def _smallest(*ranges: Interval) -> Interval:
+    lows, highs = [r[0] for r in ranges], [r[1] for r in ranges if r[1] is not None]
+    return (None if None in lows else min(lows), min(highs, default=None))  # type: ignore[type-var]
+
+
+def _largest(*ranges: Interval) -> Interval:
+    return _negative(_smallest(*map(_negative, ranges)))
 
 
 def _quotient(x: Interval, d: Interval) -> Interval | None:
@@ -99,6 +97,21 @@ def _hull(x: Interval, y: Interval) -> Interval:
         None if x[0] is None or y[0] is None else min(x[0], y[0]),
         None if x[1] is None or y[1] is None else max(x[1], y[1]),
     )
+
+
+_RULES: dict[str, Callable[..., Interval | None]] = {
+    "add": lambda x, y: (_sum(x[0], y[0]), _sum(x[1], y[1])),
+    "subtract": _difference,
+    "python_number": lambda x: x,
+    "negative": _negative,
+    "multiply": _product,
+    "floor_divide": _quotient,
+    "remainder": lambda x, d: _rest(d),
+    "absolute": _size,
+    "where": lambda condition, x, y: _hull(x, y),
+    "minimum": _smallest,
+    "maximum": _largest,
+}
 
 
 # ------------------------------------------------------------------------------------------------ sums of counters
