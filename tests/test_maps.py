@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "wengert"
-MAPPED = ("capture", "box", "backend/llvm", "backend/python", "backend/gpu")
+MAPPED = ("ir", "box", "modes", "control", "capture", "backend/llvm", "backend/python", "backend/gpu")
 """Folders whose docstring says what each of its files is for."""
 FROM = {"benchmarks/README.md": ("benchmarks", "benchmarks/compiled", "benchmarks/tools")}
 """Folders in which the files are that a document names."""

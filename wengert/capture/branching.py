@@ -253,6 +253,12 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
                 raise _failing(pred, branches[-1], (number, len(branches) == 1, checks))
     finally:
         states.pop()
+    return _joined(pred, answer, branches, state, set, names, temporaries)
+
+
+def _joined(pred: Any, answer: Any, branches: list[_Branch], state: tuple, set: Callable, names: Sequence[str],
+            temporaries: Sequence[str]) -> Any:  # fmt: skip
+    """Record the `cond` of two branches that were captured; let variables, objects and arrays be what it gives."""
     _follow_the_other(state, *branches)
     ends = [b.objects for b in branches]
     merger = Merger([b.capture for b in branches], ends, not all(b.ends for b in branches))

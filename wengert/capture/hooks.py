@@ -126,30 +126,38 @@ def _called(f: Any, operands: int, given: int) -> Any:
             found = taking_lists(f, found)
         return found if operands != 99 else _writing_out(f, found)
     if kind is FunctionType:
-        twin = f.__dict__.get(TWIN)
-        state = running.state
-        is_eager = state.capture is None and state.budget is None
-        if twin is not None and twin[0] is f.__code__ and is_eager and f not in REPLACEMENTS:
-            if twin[1].__defaults__ is f.__defaults__ and twin[1].__kwdefaults__ is f.__kwdefaults__:
-                return twin[1]
-        return _for_function(f)
-    if (kind is BuiltinFunctionType or kind is MethodType) and isinstance(f.__self__, GENERATORS):
-        return random_method(f)
+        return _twin_of(f) or _for_function(f)
     if kind is BuiltinFunctionType:
         return _for_builtin(f, given)
-    if kind is MethodType:
-        return _for_method(f)
-    if isinstance(f, type):
-        if f in CALLERS:
-            return _implemented(CALLERS[f])
-        found = replacement_of(f) if kind is type or kind is ABCMeta else None
-        return _constructor(f) if found is None else found
-    if (kind is MethodDescriptorType or kind is WrapperDescriptorType) and f.__objclass__ is np.ndarray:
-        return _unbound(f)
-    if kind is functools.partial:
-        return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
-    if kind is _CACHED:
-        return _uncached(f)
+    found = _OF_KIND[kind](f) if kind in _OF_KIND else _for_class(f) if isinstance(f, type) else None
+    return _for_other(f) if found is None else found
+
+
+def _twin_of(f: Any) -> Any:
+    """The twin that was made for a function before, while nothing asks for another one."""
+    twin = f.__dict__.get(TWIN)
+    if twin is None or twin[0] is not f.__code__ or f in REPLACEMENTS:
+        return None
+    if running.state.capture is not None or running.state.budget is not None:
+        return None
+    found = twin[1]
+    return found if found.__defaults__ is f.__defaults__ and found.__kwdefaults__ is f.__kwdefaults__ else None
+
+
+def _for_class(f: Any) -> Any:
+    if f in CALLERS:
+        return _implemented(CALLERS[f])
+    found = replacement_of(f) if f.__class__ is type or f.__class__ is ABCMeta else None
+    return _constructor(f) if found is None else found
+
+
+def _for_partial(f: functools.partial) -> Any:
+    return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
+
+
+def _for_other(f: Any) -> Any:
+    """What is called for an object that has a class of its own."""
+    kind = f.__class__
     if PENDING:
         look_for_imports()
     if kind in CALLABLES:
@@ -187,6 +195,8 @@ def _for_function(f: Any) -> Any:
 
 def _for_builtin(f: Any, given: int) -> Any:
     """What is called for a function or method that is written in C."""
+    if isinstance(f.__self__, GENERATORS):
+        return random_method(f)
     if f.__self__ is np.ndarray and f.__name__ == "__new__":
         return _new_array
     if f.__self__.__class__ is _MODULE:
@@ -210,6 +220,8 @@ def _for_builtin(f: Any, given: int) -> Any:
 
 def _for_method(f: Any) -> Any:
     """What is called for a method that is bound to its object."""
+    if isinstance(f.__self__, GENERATORS):
+        return random_method(f)
     if is_user_function(f):
         meet_value(f.__self__)
         return instrument(f)
@@ -235,6 +247,8 @@ _OF_CYTHON = frozenset(("cython_function_or_method", "fused_cython_function"))
 
 def _unbound(f: Any) -> Any:
     """`np.ndarray.sum`: a method of arrays that is given one. Its class may have another, which calls this one."""
+    if f.__objclass__ is not np.ndarray:
+        return None
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], Held):
@@ -372,6 +386,16 @@ def _uncached(f: Any) -> Any:
         return f(*args, **kwargs)
 
     return called
+
+
+_OF_KIND: dict[type, Callable[[Any], Any]] = {
+    MethodType: _for_method,
+    MethodDescriptorType: _unbound,
+    WrapperDescriptorType: _unbound,
+    functools.partial: _for_partial,
+    _CACHED: _uncached,
+}
+"""What is called for a function, by its class; `None` where that does not decide."""
 
 
 def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False) -> Any:

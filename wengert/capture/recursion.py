@@ -297,6 +297,10 @@ class _Cutting:
             raise _CannotBeCut
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             raise _CannotBeCut
+        return self._part_by_part(node)
+
+    def _part_by_part(self, node: Any) -> Any:
+        """An expression of which parts have calls: what is evaluated before the last of these gets a name."""
         parts: list[tuple[Any, Any, int | None]] = []
         for field in _ORDER.get(type(node), node._fields):
             part = getattr(node, field)

@@ -91,6 +91,16 @@ _RULES = frozenset((derive.__file__, str(_FOLDER / "linear.py")))
 _MODES = frozenset((str(_FOLDER / "tape.py"), str(_FOLDER / "dual.py")))
 
 
+def _placed_to_write(args: tuple, pattern: tuple) -> tuple[tuple, dict]:
+    """The operands and parameters of a write: slices that run backwards become ones that do not."""
+    turned = backwards(shape_of(args[0]), args[2:], pattern, to_write=True)
+    if turned is not None:
+        args, pattern = (args[0], _flipped(args[1], len(turned.steps), turned.axes), *args[2:]), turned.forwards
+    pattern, place = placed(shape_of(args[0]), args[2:], pattern)
+    _demand_fit(shape_of(args[1]), place)
+    return args, {"pattern": pattern}
+
+
 def _demand_fit(shape: tuple, place: tuple) -> None:
     """Raise what NumPy raises where a value of one shape is written to a place of another; as far as both are known."""
     rest, extra = place[max(len(place) - len(shape), 0) :], max(len(shape) - len(place), 0)
@@ -263,13 +273,7 @@ class Capture(Trace):
                 y._node.demanded = False
             return y
         if op.writes and "pattern" in params:
-            turned = backwards(shape_of(args[0]), args[2:], params["pattern"], to_write=True)
-            if turned is not None:
-                value = _flipped(args[1], len(turned.steps), turned.axes)
-                args, params = (args[0], value, *args[2:]), {"pattern": turned.forwards}
-            pattern, place = placed(shape_of(args[0]), args[2:], params["pattern"])
-            _demand_fit(shape_of(args[1]), place)
-            params = {"pattern": pattern}
+            args, params = _placed_to_write(args, params["pattern"])
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
         if op.__class__ is Control and op.stage is not None:
             args, params = op.stage(args, params)

@@ -246,6 +246,7 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
                 cts[i] = {}
             cts[i][which] = ct
         else:
+            part = old = None  # which would be held while a sweep inside needs the memory
             _pull_map(cts, node, ct, is_selected=times is not operator.mul)
             if node[2].selects:
                 times = _guarded_product

@@ -174,13 +174,7 @@ class SeriesTrace(Mode):
                 return Series(self, y, self._expanded(y, same))
         if op.series is not None:
             return Series(self, y, Stated(op, y, args[0]._node))
-        kind: Any = None
-        if is_linear_in(op, active):
-            kind = Mapped
-        elif all(op.is_linear(i) for i in active):
-            kind = Product
-        elif op.solves:
-            kind = Solution
+        kind = _kind_of(op, active)
         if kind is None:
             return self._integrated(op, y, args, own, params)
         sources = [s if i in active else None for i, s in enumerate(sources)]
@@ -313,6 +307,15 @@ class _Repeated(Coefficients):
 
 def _nth(rate: Callable[[int], Any], k: int) -> Callable[[], Any]:
     return lambda: rate(k)
+
+
+def _kind_of(op: Op, active: list[int]) -> Any:
+    """How coefficients follow from those of these operands, if not from the tangent rule."""
+    if is_linear_in(op, active):
+        return Mapped
+    if all(op.is_linear(i) for i in active):
+        return Product
+    return Solution if op.solves else None
 
 
 def _depends_on(op: Op, i: int, values: tuple) -> bool:

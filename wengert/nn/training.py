@@ -126,21 +126,10 @@ def fit(
     True
     """
     optimizer = adam(1e-3) if optimizer is None else optimizer
-    if not hasattr(optimizer, "init") or not hasattr(optimizer, "update"):
-        raise MismatchError(f"optimizer={optimizer!r}", remedy="give a method, such as optimize.adam(1e-3)")
-    if patience is not None and validation is None:
-        raise MismatchError("patience without validation", remedy="say what to validate on: validation=0.1, or data")
-    training = Training(model, loss, optimizer, seed, jit)
-    if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-        raise MismatchError(f"batches of {batch_size} examples", remedy="give batch_size=, a whole number from one on")
-    if schedule is not None and not callable(schedule):
-        raise MismatchError(f"schedule={schedule!r}", remedy="give a function of the epoch, or the optimizer the rate")
-    batches, held_out = _data(data, validation, batch_size)
     path = None if checkpoint is None else Path(checkpoint)
-    if resume and path is None:
-        raise MismatchError("resume=True without a checkpoint", remedy="say from which file: checkpoint=…")
-    if path is not None and path.suffix != ".npz":
-        raise MismatchError(f"a checkpoint named {path.name}", remedy="name a .npz file")
+    _demand_sense(optimizer, patience, validation, batch_size, schedule, path, resume)
+    training = Training(model, loss, optimizer, seed, jit)
+    batches, held_out = _data(data, validation, batch_size)
     if resume and path is not None and path.exists():
         training.restore(read(path))
     line = Line(progress)
@@ -170,6 +159,22 @@ def fit(
         )
     found = training.best_model if patience is not None and held_out is not None else training.model
     return Fitted(found, training.history, stopped)
+
+
+def _demand_sense(optimizer: Any, patience: int | None, validation: Any, batch_size: Any, schedule: Any,
+                  path: Path | None, resume: bool) -> None:  # fmt: skip
+    if not hasattr(optimizer, "init") or not hasattr(optimizer, "update"):
+        raise MismatchError(f"optimizer={optimizer!r}", remedy="give a method, such as optimize.adam(1e-3)")
+    if patience is not None and validation is None:
+        raise MismatchError("patience without validation", remedy="say what to validate on: validation=0.1, or data")
+    if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        raise MismatchError(f"batches of {batch_size} examples", remedy="give batch_size=, a whole number from one on")
+    if schedule is not None and not callable(schedule):
+        raise MismatchError(f"schedule={schedule!r}", remedy="give a function of the epoch, or the optimizer the rate")
+    if resume and path is None:
+        raise MismatchError("resume=True without a checkpoint", remedy="say from which file: checkpoint=…")
+    if path is not None and path.suffix != ".npz":
+        raise MismatchError(f"a checkpoint named {path.name}", remedy="name a .npz file")
 
 
 # --------------------------------------------------------------------------------------------------------- the state

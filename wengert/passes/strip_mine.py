@@ -139,19 +139,10 @@ class _Run:
         effects = False
         for node in nodes:
             operands = (*node.args, *node.sizes)
-            found = None
-            if not any(a in late for a in operands):
-                if any(self._cut(a) is not None for a in node.args):
-                    found = _along(node, self._cut)
-                elif source is None and _starts(node, axis, length):
-                    found = _along(node, self._cut, (axis, length))
-                if isinstance(found, LoopAlong) and not self._is_all(node, found):
-                    found = None
-                if (
-                    found is None
-                    and not any(a in self.axes for a in operands)
-                    and not (has_effects(node) and (effects or self.members))
-                ):
+            is_late = any(a in late for a in operands)
+            found = None if is_late else self._how(node, axis)
+            if found is None and not is_late and not any(a in self.axes for a in operands):
+                if not (has_effects(node) and (effects or self.members)):
                     self.before.append(node)
                     continue
             effects = effects or has_effects(node)
@@ -171,6 +162,15 @@ class _Run:
         used_after.update(block.results)
         self.stacked = [v for v in self.axes if v in used_after]
         self.wanted = [v for v in self.combined if v in used_after]
+
+    def _how(self, node: Node, axis: int) -> Along | LoopAlong | None:
+        """How a node works along the axis, if it does."""
+        found = None
+        if any(self._cut(a) is not None for a in node.args):
+            found = _along(node, self._cut)
+        elif self.source is None and _starts(node, axis, self.length):
+            found = _along(node, self._cut, (axis, self.length))
+        return None if isinstance(found, LoopAlong) and not self._is_all(node, found) else found
 
     def _is_all(self, node: Node, how: LoopAlong) -> bool:
         """Whether all that anybody needs of a loop comes in strips of this length."""

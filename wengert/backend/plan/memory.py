@@ -367,9 +367,7 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
         x, *values = node.args
         values, arrays = (values, []) if node.op.name == "add_parts" else (values[:1], values[1:])
         version = plan.alias(x)
-        if version is None or not _is_owned(plan, version) or version.type != node.outs[0].type:
-            continue
-        if any(isinstance(a, Var) and version in plan.reads[a] for a in (*arrays, *node.sizes)):
+        if version is None or not _may_be_written(plan, version, node, arrays):
             continue
         reading = [v for v in values if isinstance(v, Var) and version in plan.reads[v]]
         if reading and not (node.op.name == "store" and _reads_what_it_writes(plan, node, version)):
@@ -387,6 +385,13 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             continue  # a copy it is
         forced.update(late)
     return forced
+
+
+def _may_be_written(plan: BlockPlan, version: Var, node: Node, indices: Sequence[Operand]) -> bool:
+    """Whether a write may go into a version, unless its value, or somebody later, reads that."""
+    if not _is_owned(plan, version) or version.type != node.outs[0].type:
+        return False
+    return not any(isinstance(a, Var) and version in plan.reads[a] for a in (*indices, *node.sizes))
 
 
 def _parts_of_carried(plan: BlockPlan, i: int, node: Node) -> list[Var]:

@@ -98,20 +98,8 @@ class _Tidy:
         out = step.outs[0].type
         if step.op is not None and step.op.elementwise and len(step.args) > 1:
             for k, a in enumerate(step.args):
-                made = self.maker.get(a) if isinstance(a, Var) else None
-                if made is not None and made.name == "broadcast_to" and not made.args[0].type.shape:
-                    others = [b for j, b in enumerate(step.args) if j != k]
-                    number = made.args[0]
-                    same_dtype = not number.type.weak or any(
-                        not b.type.weak and b.type.dtype == a.type.dtype for b in others
-                    )
-                    if same_dtype and any(b.type.shape == out.shape and _is_static(b.type) for b in others):
-                        step.args[k] = number
-                elif isinstance(a, Const) and a.type.shape and step.name in ("add", "subtract", "multiply", "divide"):
-                    others = [b for j, b in enumerate(step.args) if j != k]
-                    if any(b.type.shape == out.shape and isinstance(b, Var) for b in others) and _is_filled(a.value):
-                        value = np.asarray(a.value).flat[0]
-                        step.args[k] = Const(value, Type((), a.type.dtype))
+                others = [b for j, b in enumerate(step.args) if j != k]
+                step.args[k] = self._as_number(step.name, a, others, out.shape)
         if step.name == "multiply":
             return self._product(step, out)
         if step.name in ("transpose", "reshape", "broadcast_to", "stop_gradient"):
@@ -120,6 +108,19 @@ class _Tidy:
             value = step.args[0].value - step.args[1].value  # type: ignore[union-attr]
             return Const(value, Type((), np.dtype(np.int64), True))
         return None
+
+    def _as_number(self, name: str, a: Operand, others: list[Operand], shape: tuple) -> Operand:
+        """A number in place of an array that is filled with it, where the others say which shape the result has."""
+        made = self.maker.get(a) if isinstance(a, Var) else None
+        if made is not None and made.name == "broadcast_to" and not made.args[0].type.shape:
+            number = made.args[0]
+            same_dtype = not number.type.weak or any(not b.type.weak and b.type.dtype == a.type.dtype for b in others)
+            if same_dtype and any(b.type.shape == shape and _is_static(b.type) for b in others):
+                return number
+        elif isinstance(a, Const) and a.type.shape and name in ("add", "subtract", "multiply", "divide"):
+            if any(b.type.shape == shape and isinstance(b, Var) for b in others) and _is_filled(a.value):
+                return Const(np.asarray(a.value).flat[0], Type((), a.type.dtype))
+        return a
 
     def _moved(self, step: Step, out: Type) -> Operand | None:
         """Of an op that moves elements: what it was given, if it leaves them where they are."""

@@ -142,14 +142,7 @@ class Writer(Branches):
         self, step: Step, inits: list, consts: list, params: list[Var], const_params: list[Var]
     ) -> list[CarriedName]:
         """Give what a loop carries, and what it only looks at, names; make the initial values."""
-        for p, a in zip(const_params, consts, strict=True):
-            text = self.named(a)
-            if isinstance(a, Const) and not text.text.isidentifier():
-                name = self.names.new(p.hint, otherwise="c")
-                self.line(f"{name} = {text.text}")
-                text = Text(name)
-            self.texts[p] = text
-            self.names.bind(p, text.text)
+        self._enter_constants(const_params, consts)
         slots: list[CarriedName] = []
         for k, (p, a) in enumerate(zip(params, inits, strict=True)):
             taken = [s.name for s in slots]
@@ -183,6 +176,17 @@ class Writer(Branches):
             slot.start = len(self.names.holders[slot.name])
             self.bind(p, slot.name)
         return slots
+
+    def _enter_constants(self, params: list[Var], values: list) -> None:
+        """Give what a loop only looks at its names."""
+        for p, a in zip(params, values, strict=True):
+            text = self.named(a)
+            if isinstance(a, Const) and not text.text.isidentifier():
+                name = self.names.new(p.hint, otherwise="c")
+                self.line(f"{name} = {text.text}")
+                text = Text(name)
+            self.texts[p] = text
+            self.names.bind(p, text.text)
 
     def _may_be_plain(self, step: Step, k: int) -> bool:
         """Whether a loop may begin with a Python number: it meets only values of NumPy's types, which decide."""

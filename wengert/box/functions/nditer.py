@@ -25,34 +25,39 @@ class ElementIterator:
 
     def __init__(self, op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, order: str = "K",
                  **options: Any):  # fmt: skip
-        several = isinstance(op, (list, tuple))
+        self._flags, self._several = frozenset(flags or ()), isinstance(op, (list, tuple))
         of_operands = {str(flag) for flag in _flattened(op_flags)}
+        given = op if self._several else [op]
         if (
-            set(flags or ()) - _FLAGS or of_operands - _OPERAND_FLAGS or options or op_dtypes is not None
-            or any(x is None for x in (op if several else [op]))
-        ):  # fmt: skip
+            self._flags - _FLAGS
+            or of_operands - _OPERAND_FLAGS
+            or options
+            or op_dtypes is not None
+            or any(x is None for x in given)
+        ):
             raise _unsupported("with such flags or options")
-        self.operands = tuple([array(x) for x in (op if several else [op])])
+        self.operands = tuple([array(x) for x in given])
         self.nop = len(self.operands)
         self.shape = broadcast_shapes([shape_of(x) for x in self.operands])
-        if not all(n.__class__ is int for n in self.shape):
-            raise _unsupported("of a length that is known only when the compiled program runs")
-        if any(shape_of(x) != self.shape for x in self.operands) and of_operands & {"readwrite", "writeonly"}:
-            raise _unsupported("that are broadcast and written to")
         self.ndim = len(self.shape)
-        if order not in ("C", "F") and self.ndim > 1 and not all(x.flags.c_contiguous for x in self.operands):
-            raise _unsupported('in an order that depends on memory: order="C" says which')
+        self._demand_known_order(order, is_written=bool(of_operands & {"readwrite", "writeonly"}))
         self.itersize = int(np.prod(self.shape))
-        if not self.itersize and "zerosize_ok" not in (flags or ()):
+        if not self.itersize and "zerosize_ok" not in self._flags:
             raise ValueError("Iteration of zero-sized operands is not enabled")
-        self._flags = frozenset(flags or ())
-        self._several = several
         self._capture = running.state.capture
         parts = self.operands
         self._parts: list[Any] = [x if shape_of(x) == self.shape else np.broadcast_to(x, self.shape) for x in parts]
         turned = self.shape[::-1] if order == "F" else self.shape
         self._places = [place[::-1] if order == "F" else place for place in np.ndindex(*turned)]
         self.reset()
+
+    def _demand_known_order(self, order: str, is_written: bool) -> None:
+        if not all(n.__class__ is int for n in self.shape):
+            raise _unsupported("of a length that is known only when the compiled program runs")
+        if is_written and any(shape_of(x) != self.shape for x in self.operands):
+            raise _unsupported("that are broadcast and written to")
+        if order not in ("C", "F") and self.ndim > 1 and not all(x.flags.c_contiguous for x in self.operands):
+            raise _unsupported('in an order that depends on memory: order="C" says which')
 
     def reset(self) -> None:
         self.iterindex = 0

@@ -87,13 +87,11 @@ class _Run:
             return None
         if node.op.name in ("store", "add_at"):
             return "store" if self._stores(i, node) else None
-        simple = access.is_view(node) or (access.is_elementwise(node) and natively(node))
-        if not simple or (node.op.name == "index" and len(node.args) > 1 and not self._exists(node)):
+        if not self._is_simple(node):
             return None
         if kind is not Kind.MADE and not depends:
             # What is read at once is read too early if the loop writes it.
-            at_once = kind is Kind.SCALAR
-            return None if at_once and self._reads_what_is_written(node) else "before"
+            return None if kind is Kind.SCALAR and self._reads_what_is_written(node) else "before"
         is_copy = kind is Kind.MADE and node.op.name == "index"  # a part of an array that is put aside
         if is_copy and depends and not region_of(node).is_whole:
             return None  # other iterations of the loop make what it reads
@@ -102,6 +100,12 @@ class _Run:
         if kind is Kind.LAZY:
             return "lazy"
         return "made" if kind is Kind.MADE and self._makes(node, out) else None
+
+    def _is_simple(self, node: Node) -> bool:
+        """Whether an element of the result is one instruction or a few, which cannot fail."""
+        if node.op.name == "index" and len(node.args) > 1 and not self._exists(node):
+            return False
+        return access.is_view(node) or (access.is_elementwise(node) and natively(node))
 
     def _exists(self, node: Node) -> bool:
         """Whether an index is certain to lie inside the array: where it is checked must not matter."""

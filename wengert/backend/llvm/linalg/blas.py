@@ -93,22 +93,7 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     limit = SMALL_BY_VECTOR if 1 in (m, n) else SMALL_IN_VECTORS if in_vectors else SMALL
     alike = z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(z.right) == 1
     if alike and m is not None and n is not None and k is not None and n > 1 and _has_rows(m, m * n * k, limit):
-        narrow, straight_rows, tiled = is_narrow(k, n), known(y.right) == 1, is_tiled(m, k, n, z.dtype)
-        long_sum = LONG_SUM if narrow or m < MANY_ROWS else 2 * LONG_SUM
-        sums_are_long = known(y.down) == known(x.right) == 1 and k * z.dtype.itemsize >= long_sum
-        by_dots = m < MOST_ROWS and sums_are_long and (narrow or tiled)
-        if by_dots or narrow or (tiled and (straight_rows or m >= MANY_ROWS)):
-            if not by_dots and not straight_rows:  # many rows make up for a copy
-                packed = fresh(cx, y.rows, y.columns, y.dtype)
-                copy(cx, y, packed)
-                y = packed
-            write = _by_dots if by_dots else _by_columns
-            if n >= MANY_COLUMNS:
-                lifted = LiftedFactor(cx, x, y)
-                write(cx, lifted.matrix, y, z)
-                lifted.settle(z)
-            else:
-                write(cx, x, y, z)
+        if _in_tiles(cx, x, y, z, (m, k, n)):
             return
     size = known(work)
     if z.dtype.kind not in "fc" or (m == n == 1) or (size is not None and size < limit):
@@ -122,6 +107,29 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                 _by_loops(cx, x, y, z)
             with otherwise:
                 _by_gemm(cx, x, y, z)
+
+
+def _in_tiles(cx: Any, x: Matrix, y: Matrix, z: Matrix, lengths: tuple[int, int, int]) -> bool:
+    """z = x·y in tiles; False, with nothing written, if another way is faster."""
+    m, k, n = lengths
+    narrow, straight_rows, tiled = is_narrow(k, n), known(y.right) == 1, is_tiled(m, k, n, z.dtype)
+    long_sum = LONG_SUM if narrow or m < MANY_ROWS else 2 * LONG_SUM
+    sums_are_long = known(y.down) == known(x.right) == 1 and k * z.dtype.itemsize >= long_sum
+    by_dots = m < MOST_ROWS and sums_are_long and (narrow or tiled)
+    if not (by_dots or narrow or (tiled and (straight_rows or m >= MANY_ROWS))):
+        return False
+    if not by_dots and not straight_rows:  # many rows make up for a copy
+        packed = fresh(cx, y.rows, y.columns, y.dtype)
+        copy(cx, y, packed)
+        y = packed
+    write = _by_dots if by_dots else _by_columns
+    if n >= MANY_COLUMNS:
+        lifted = LiftedFactor(cx, x, y)
+        write(cx, lifted.matrix, y, z)
+        lifted.settle(z)
+    else:
+        write(cx, x, y, z)
+    return True
 
 
 def _has_rows(rows: int, products: int, limit: int) -> bool:

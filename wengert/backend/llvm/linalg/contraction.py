@@ -152,19 +152,11 @@ def contract(cx: Any, inputs: list[Buffer], out: Buffer, letters: list[str], res
     if any(len(set(own)) != len(own) for own in (*letters, result)) or out.strides is not None:
         return False
     sizes: dict[str, int] = {}
-    factors: list[Factor] = []
-    for own, buffer in zip((*letters, result), (*inputs, out), strict=True):
-        lengths = [known(n) for n in buffer.lengths]
-        strides = [known(s) for s in strides_of(cx, buffer)]
-        steps: dict[str, int] = {}
-        for c, n, stride in zip(own, lengths, strides, strict=True):
-            if n is None or n == 0 or stride is None:
-                return False
-            if n != 1:  # axes of length one broadcast, or are nowhere
-                if sizes.setdefault(c, n) != n:
-                    return False
-                steps[c] = stride
-        factors.append(Factor(buffer.pointer, buffer.dtype, steps))
+    pairs = zip((*letters, result), (*inputs, out), strict=True)
+    found = [_factor(cx, own, buffer, sizes) for own, buffer in pairs]
+    factors = [factor for factor in found if factor is not None]
+    if len(factors) < 3:
+        return False
     x, y, z = factors
     if any(c not in z.steps and not (c in x.steps and c in y.steps) for c in sizes):
         return False
@@ -182,6 +174,19 @@ def contract(cx: Any, inputs: list[Buffer], out: Buffer, letters: list[str], res
         assert len(summed) == 1
     _by_matrices(cx, x, y, z, sizes, summed[0] if summed else None)
     return True
+
+
+def _factor(cx: Any, letters: str, buffer: Buffer, sizes: dict[str, int]) -> Factor | None:
+    """A factor, and `sizes` with the lengths of its letters; None if one is not known, or another than before."""
+    steps: dict[str, int] = {}
+    for c, n, stride in zip(letters, map(known, buffer.lengths), map(known, strides_of(cx, buffer)), strict=True):
+        if n is None or n == 0 or stride is None:
+            return None
+        if n != 1:  # axes of length one broadcast, or are nowhere
+            if sizes.setdefault(c, n) != n:
+                return None
+            steps[c] = stride
+    return Factor(buffer.pointer, buffer.dtype, steps)
 
 
 def _merge(factors: Sequence[Factor], sizes: dict[str, int]) -> None:
