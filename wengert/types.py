@@ -118,6 +118,11 @@ def shape_of(x: Any) -> tuple[Any, ...]:
         return np.shape(x)
 
 
+def size_of(x: Any) -> int:
+    """How many elements a value has."""
+    return math.prod(shape_of(x))
+
+
 def ndim_of(x: Any) -> int:
     """The number of axes of anything that can be an operand."""
     return len(shape_of(x))

@@ -92,6 +92,17 @@ def test_other_compositions(f):
     np.testing.assert_allclose(wg.jit(wg.hvp(total))(X, v), curve, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize("join", [np.concatenate, np.hstack, np.block])
+def test_many_lengths_in_one_call(join):
+    def total(x, n):
+        y = join([part for k in range(8) for part in (x[: n + k], x[n + k :])])
+        return np.sum(y * y * np.arange(len(y)))
+
+    for n in (1, 3):
+        assert np.isclose(wg.jit(total)(X, n), total(X, n), rtol=1e-12)
+        np.testing.assert_allclose(wg.jit(wg.grad(total))(X, n), wg.grad(total)(X, n), rtol=1e-9)
+
+
 REFUSED = [
     (lambda y: y.reshape(3, 5), "cannot reshape an array of 12 elements into 15"),
     (lambda y: np.split(y, 5), "equal division"),

@@ -32,8 +32,9 @@ _FAR = 1e-4
 _RESOLVED = 10.0
 """What rounding errors of f, times this, do not explain is a slope."""
 LM, DOGLEG, GAUSS_NEWTON = 0, 1, 2
+NOT_FINITE, STOPPED, INTERRUPTED = -3, -2, -1
 RUNNING, GRADIENT, COST, STEP, NO_PROGRESS = 0, 1, 2, 3, 5
-"""Why the iterations ended; the first four as SciPy's `status`."""
+"""Why the iterations ended; those from 0 to 3 as SciPy's `status`."""
 
 
 def levenberg(evaluate, moved, x, n, lower, upper, bounded, kind, damping, growing, cautious, ftol, xtol, gtol,
@@ -64,9 +65,9 @@ def levenberg(evaluate, moved, x, n, lower, upper, bounded, kind, damping, growi
     grow = 2.0
     misses = 0
     rounding = 0.0
-    status = 0
+    status = RUNNING
     count = 0
-    while status == 0 and count < maxiter:
+    while status == RUNNING and count < maxiter:
         after, f, jacobian = evaluate(trial)
         new_factor, new_z = factored(jacobian, f)
         norms = np.sqrt(np.sum(new_factor * new_factor, axis=0))
@@ -91,16 +92,16 @@ def levenberg(evaluate, moved, x, n, lower, upper, bounded, kind, damping, growi
                 still = np.max(np.abs(step)) <= xtol * np.max(np.abs(x))
             misses = misses + 1 if noise and not falls else 0
             if misses > 6 or (predicted <= ftol * cost and abs(cost - after) <= ftol * cost):
-                status = 2
+                status = COST
             elif still:
-                status = 3
+                status = STEP
             gain = 1.0 if noise else (cost - after) / predicted
             step_norm = np.sqrt(np.sum((scale * step) ** 2))
             control, grow = controlled(kind, control, grow, gain, falls, step_norm)
-            if not falls and status == 0 and (control > 1e40 or control < 1e-80):
-                status = 5
+            if not falls and status == RUNNING and (control > 1e40 or control < 1e-80):
+                status = NO_PROGRESS
         elif not finite:
-            status = -1
+            status = NOT_FINITE
         if falls:
             x = trial
             cost = after
@@ -111,16 +112,12 @@ def levenberg(evaluate, moved, x, n, lower, upper, bounded, kind, damping, growi
             # Relative changes of all unknowns by rounding errors change f by this.
             unit = np.abs(x) if x.shape[0] == n else np.max(np.abs(x))
             rounding = _ROUNDING * np.sqrt(np.sum((norms * unit) ** 2))
-            scale = np.where(growing, np.maximum(scale, norms), norms)
-            scale = np.sqrt(
-                scale**2 + np.where(unit > 0, cautious * 2 * cost / np.where(unit > 0, unit, 1.0) ** 2, 0.0)
-            )
-            scale = np.where(scale > 0, scale, 1.0)
+            scale = scale_of(np.where(growing, np.maximum(scale, norms), norms), unit, cautious, cost)
             if length <= gtol * np.sqrt(2 * cost):
-                status = 1
+                status = GRADIENT
             elif np.sqrt(2 * cost) <= rounding:
-                status = 2
-            if count == 0 and kind == 1:
+                status = COST
+            if count == 0 and kind == DOGLEG:
                 control = control * np.sqrt(new_z @ new_z)
         if bounded:
             step = bounded_step(kind, factor, z, scale, control, x, lower, upper)
@@ -132,15 +129,22 @@ def levenberg(evaluate, moved, x, n, lower, upper, bounded, kind, damping, growi
         predicted = np.maximum(-(along @ z) - (along @ along) / 2, 1e-300)
         count = count + 1
     if slope <= _RESOLVED * rounding:
-        status = 2 if status == 5 else status
-    elif (status == 2 or status == 3) and slope > _FAR * np.sqrt(2 * cost):
-        status = 5
+        status = COST if status == NO_PROGRESS else status
+    elif status in (COST, STEP) and slope > _FAR * np.sqrt(2 * cost):
+        status = NO_PROGRESS
     return x, status, count
+
+
+def scale_of(norms, unit, cautious, cost):
+    """By what unknowns are measured: norms of their columns, and what it costs to double one (`cautious`)."""
+    doubled = np.where(unit > 0, cautious * 2 * cost / np.where(unit > 0, unit, 1.0) ** 2, 0.0)
+    scale = np.sqrt(norms**2 + doubled)
+    return np.where(scale > 0, scale, 1.0)
 
 
 def controlled(kind, control, grow, gain, falls, step_norm):
     """The damping (LM), radius (dogleg) or shortening (Gauss–Newton) for the next trial."""
-    if kind == 0:
+    if kind == LM:
         if falls:
             control = control * np.maximum(1 / 3, 1 - (2 * np.minimum(gain, 10.0) - 1) ** 3)
             control = np.maximum(control, 1e-30)
@@ -148,7 +152,7 @@ def controlled(kind, control, grow, gain, falls, step_norm):
         else:
             control = control * grow
             grow = grow * 2
-    elif kind == 1:
+    elif kind == DOGLEG:
         if falls and gain > 0.75:
             control = np.maximum(control, 3 * step_norm)
         elif not falls or gain < 0.25:
@@ -162,10 +166,10 @@ def controlled(kind, control, grow, gain, falls, step_norm):
 
 def free_step(kind, factor, z, scale, control):
     """The step of a model ½ |factor d + z|²."""
-    if kind == 0:
+    if kind == LM:
         return damped(factor, z, scale * np.sqrt(control))
     newton = damped(factor, z, scale * 1e-12)
-    if kind == 2:
+    if kind == GAUSS_NEWTON:
         return control * newton
     gradient = (factor.T @ z) / scale
     along = factor @ (gradient / scale)

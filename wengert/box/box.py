@@ -148,6 +148,23 @@ class _Slice:
 _NUMPYS = frozenset((np.ndarray, np.float64, np.float32))
 
 
+def _with_more(ufunc: Any, op: Any, method: str, inputs: tuple, kwargs: dict[str, Any]) -> Any:
+    """A ufunc that is no op, its methods, options, and more than two operands."""
+    if any(map(is_of_derived_class, inputs)):
+        return with_ufunc(ufunc, method, inputs, kwargs)
+    if op is None:
+        if ufunc in FUNCTIONS and method == "__call__":
+            return FUNCTIONS[ufunc](*inputs, **kwargs)
+        if method == "__call__" and not kwargs and all(dtype_of(x).kind in "biu" for x in inputs):
+            return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
+        raise unsupported(ufunc)
+    if method != "__call__":
+        (out,) = kwargs.pop("out", None) or (None,)
+        y = METHODS[method](ufunc, op, *inputs, **kwargs)
+        return y if out is None else into(out, y, ufunc)
+    return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+
+
 def _of_numpy(y: Any) -> Any:
     """What a function of NumPy's gives is no number of Python's own, which would take over the dtype of arrays."""
     value = y._value if isinstance(y, Box) and "_value" in y._state else y
@@ -246,24 +263,10 @@ class Box(Traced):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         op = UFUNCS.get(ufunc)
-        if (op is None or kwargs or method != "__call__" or len(inputs) > 2) and any(map(is_of_derived_class, inputs)):
-            return with_ufunc(ufunc, method, inputs, kwargs)
-        if op is None:
-            if ufunc in FUNCTIONS and method == "__call__":
-                return FUNCTIONS[ufunc](*inputs, **kwargs)
-            if method == "__call__" and not kwargs and all(dtype_of(x).kind in "biu" for x in inputs):
-                return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
-            raise unsupported(ufunc)
-        if method != "__call__":
-            (out,) = kwargs.pop("out", None) or (None,)
-            y = METHODS[method](ufunc, op, *inputs, **kwargs)
-            return y if out is None else into(out, y, ufunc)
-        if kwargs:
-            return ufunc_with_options(ufunc, op, inputs, kwargs)
+        if op is None or kwargs or method != "__call__" or len(inputs) > 2:
+            return _with_more(ufunc, op, method, inputs, kwargs)
         if len(inputs) == 1:
             return _of_numpy(call1(op, self) if isinstance(op, Op) else op(self))
-        if len(inputs) > 2:
-            return op(*[operand(x) for x in inputs])
         x, y = inputs
         if x.__class__ is np.ndarray and x.dtype.kind == "O":
             x = out_of_objects(x)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -28,6 +28,13 @@ _MOST = 10000
 """So many things are looked at."""
 
 
+_BOUND: dict[type, Callable[[Any], list[Any]]] = {
+    MethodType: lambda f: [f.__func__, f.__self__],
+    functools.partial: lambda f: [f.func, *f.args, *f.keywords.values()],
+}
+"""What functions hold that have some of their arguments."""
+
+
 def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
     """What a function, and those of the user's that it names, might change outside, as it is now; and what it might
     change in its arguments."""
@@ -44,10 +51,8 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
             continue
         seen.add(id(thing))
         kind = thing.__class__
-        if kind is MethodType:
-            pending += [thing.__func__, thing.__self__]
-        elif kind is functools.partial:
-            pending += [thing.func, *thing.args, *thing.keywords.values()]
+        if kind in _BOUND:
+            pending += _BOUND[kind](thing)
         elif kind is FunctionType:
             if not is_user_code(thing.__code__):
                 pending.append(wrapped_in(thing))  # grad(f) names f
@@ -93,10 +98,8 @@ def reached(things: Iterable[Any]) -> tuple[set[Any], set[str]]:
             continue
         found.add(id(thing))
         kind = thing.__class__
-        if kind is MethodType:
-            pending += [thing.__func__, thing.__self__]
-        elif kind is functools.partial:
-            pending += [thing.func, *thing.args, *thing.keywords.values()]
+        if kind in _BOUND:
+            pending += _BOUND[kind](thing)
         elif kind is FunctionType:
             pending.append(wrapped_in(thing))
             mentioned = _names_in(thing.__code__) if is_user_code(thing.__code__) else frozenset()

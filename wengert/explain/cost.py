@@ -9,7 +9,7 @@ import math
 
 from wengert.explain.recording import RecordedStep
 from wengert.ops.derive import Control
-from wengert.types import dtype_of, shape_of
+from wengert.types import dtype_of, shape_of, size_of
 
 
 def flops(step: RecordedStep) -> float:
@@ -36,8 +36,4 @@ def flops(step: RecordedStep) -> float:
 
 def memory(step: RecordedStep) -> int:
     """How many bytes the results of a step take."""
-    return sum(_size(v.value) * dtype_of(v.value).itemsize for v in step.results)
-
-
-def _size(x: object) -> int:
-    return math.prod(shape_of(x))
+    return sum(size_of(v.value) * dtype_of(v.value).itemsize for v in step.results)

@@ -114,6 +114,13 @@ def _class_in_python(op: Op, kinds: str) -> type:
         return op.impl(*[NUMBERS[kind] for kind in kinds]).__class__
 
 
+def _of_pythons_numbers(op: Op, args: tuple, values: tuple, mapped: tuple, params: dict) -> tuple[bool, tuple]:
+    """Whether an op of Python's numbers, one in each example, makes such numbers, and the operands that it is given."""
+    if not all(a.__class__ in SCALARS or (isinstance(a, Box) and a._is_python_number) for a in args):
+        return False, _promoted_weakly(args, values, mapped)
+    return (False, values) if params else _in_python(op, args, values, mapped)
+
+
 def _in_python(op: Op, args: tuple, values: tuple, mapped: tuple) -> tuple[bool, tuple]:
     """Whether an op of numbers of Python's own gives such a number, and what goes into it. Truth values count for most
     operators: two of them add up to 2."""
@@ -218,10 +225,7 @@ class BatchTrace(Mode):
         values = tuple([a._value if m else a for a, m in zip(args, mapped, strict=True)])
         is_pythons = op is python_number and not shape_of(args[0])
         if op.elementwise and not is_pythons and any(m and a._is_pythons for a, m in zip(args, mapped, strict=True)):
-            if not all(a.__class__ in SCALARS or (isinstance(a, Box) and a._is_python_number) for a in args):
-                values = _promoted_weakly(args, values, mapped)
-            elif not params:
-                is_pythons, values = _in_python(op, args, values, mapped)
+            is_pythons, values = _of_pythons_numbers(op, args, values, mapped, params)
         if op.raises in (VALUES, PLACE) and op.pure and not op.effect and capture is not None:
             ask_before(op, args, params)
         try:

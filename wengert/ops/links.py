@@ -30,7 +30,7 @@ import numpy as np
 from wengert.ops.axes import Cut
 from wengert.ops.derive import Elementwise, Multilinear
 from wengert.ops.op import Op, Traced
-from wengert.types import ndim_of, shape_of
+from wengert.types import ndim_of, shape_of, size_of
 
 
 class Taken(NamedTuple):
@@ -58,11 +58,6 @@ Step = Taken | Added | Pairs
 
 _MOST_PAIRS = 50_000_000
 """Of a product with more, it is not worth knowing which are zero."""
-
-
-def size_of(x: Any) -> int:
-    """How many elements a value has."""
-    return math.prod(shape_of(x))
 
 
 def joint_links(op: Op, active: Sequence[int], args: Sequence[Any], shape: tuple, params: dict) -> list[Step] | None:

@@ -47,16 +47,19 @@ _ATTEMPTS = ((1e3, True, 0.0), (1.0, False, 0.0), (1e-3, True, 1.0))
 """Damping, kind of scales and caution for further attempts."""
 _ZERO = 1e-40
 """A sum of squares that is zero for all purposes, wherever the iterations would go."""
+_ENDED = (algorithm.GRADIENT, algorithm.COST, algorithm.STEP)
+"""The iterations have come to an answer."""
 _MESSAGES = {
-    -2: "stopped by the callback",
-    -1: "interrupted; x is the best point so far",
-    0: "the largest number of iterations is reached (maxiter=)",
-    1: "the gradient is zero, to rounding (gtol)",
-    2: "neither the cost nor its model falls any further (ftol)",
-    3: "the steps are as small as rounding errors (xtol)",
+    algorithm.STOPPED: "stopped by the callback",
+    algorithm.INTERRUPTED: "interrupted; x is the best point so far",
+    algorithm.RUNNING: "the largest number of iterations is reached (maxiter=)",
+    algorithm.GRADIENT: "the gradient is zero, to rounding (gtol)",
+    algorithm.COST: "neither the cost nor its model falls any further (ftol)",
+    algorithm.STEP: "the steps are as small as rounding errors (xtol)",
     FLAT: "flat: the residuals do not change with x here, so that nothing says where to go; start elsewhere",
     VALLEY: "the cost falls ever more slowly as x grows: a valley that seems to have no lowest point",
-    5: "no step makes the cost smaller, though its gradient is not zero: are the residuals smooth here?",
+    algorithm.NO_PROGRESS: "no step makes the cost smaller, though its gradient is not zero: are the residuals smooth "
+    "here?",
 }
 
 
@@ -265,32 +268,32 @@ def _dense(problem: FitProblem, method: str, tolerances: list[float], maxiter: i
         try:
             found = _run(problem, how, (damping, growing, cautious), tolerances, maxiter, listener, native)
         except KeyboardInterrupt:
-            return problem.best[1], -1, problem.evaluations
+            return problem.best[1], algorithm.INTERRUPTED, problem.evaluations
         except Stopped:
-            return problem.best[1], -2, problem.evaluations
+            return problem.best[1], algorithm.STOPPED, problem.evaluations
         cost, f, jacobian = problem.evaluate(found[0])
         if not np.isfinite(cost) or not np.all(np.isfinite(jacobian)):
             raise problem.residuals.not_finite(problem.vector(found[0]), problem.args)
         found = _examined(problem, found, cost, f, jacobian)
         if best is None or cost < best[0] * (1 - 1e-9):
             best = cost, found
-        if k == 0 and found[1] == 0:  # a long bent valley, which dogleg steps may follow in fewer iterations
+        if k == 0 and found[1] == algorithm.RUNNING:  # a long bent valley: dogleg steps may need fewer iterations
             attempts.insert(1, ("dogleg", DAMPING["dogleg"], True, 0.0))
         if (
             method != "lm"
             or cost <= 1e-20 * min(problem.first, 1.0)
-            or (found[1] in (1, 2, 3) and _is_determined(jacobian))
+            or (found[1] in _ENDED and _is_determined(jacobian))
         ):
             break
     assert best is not None
     cost, (state, status, count) = best
-    return state, algorithm.COST if status == 0 and 2 * cost <= _ZERO else status, count
+    return state, algorithm.COST if status == algorithm.RUNNING and 2 * cost <= _ZERO else status, count
 
 
 def _examined(problem: FitProblem, found: tuple, cost: float, f: np.ndarray, jacobian: np.ndarray) -> tuple:
     """How the iterations ended, as it looks from where they did: flat places and endless valleys are no answers."""
     state, status, count = found
-    if status not in (algorithm.GRADIENT, algorithm.COST, algorithm.STEP) or problem.coordinates.curved:
+    if status not in _ENDED or problem.coordinates.curved:
         return found
     if 2 * cost <= _ZERO:
         return found
@@ -406,6 +409,6 @@ def _finished(problem: FitProblem, method: str, state: np.ndarray, status: int, 
         x=problem.container(state), cost=float(cost), fun=raw, jac=jacobian, grad=gradient,
         optimality=float(np.max(np.abs(inside), initial=0.0)), active_mask=active, nfev=problem.evaluations,
         njev=problem.evaluations, nit=int(count), status=int(status), message=_MESSAGES[int(status)],
-        success=status in (algorithm.GRADIENT, algorithm.COST, algorithm.STEP), method=method)  # fmt: skip
+        success=status in _ENDED, method=method)  # fmt: skip
     fit.remember(problem, state)
     return fit

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from wengert.algorithms.levenberg import COST, GRADIENT, INTERRUPTED, NO_PROGRESS, RUNNING, STEP, STOPPED
 from wengert.errors import MismatchError
 from wengert.optimize.robust import scaled
 from wengert.optimize.schur import of_columns, solver_for
@@ -59,17 +60,17 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
     ftol, xtol, gtol = tolerances
     damping, grow = (1e-4, 2.0) if method == "lm" else (1e-12, 2.0)
     scale = np.zeros(problem.coordinates.size)
-    status = count = 0
+    status, count = RUNNING, 0
     fresh = True
     try:
-        while status == 0 and count < maxiter:
+        while status == RUNNING and count < maxiter:
             if fresh:
                 norms, gradient = (of_columns if problem.bounded else solver.take)(jacobian, f)
                 scale = np.maximum(scale, norms)
                 held = _pushed(problem, state, gradient)
                 size = np.abs(np.where(held, 0.0, gradient)) / np.sqrt(np.where(norms > 0, norms, 1.0))
                 if np.max(size, initial=0.0) <= gtol * np.sqrt(2 * cost):
-                    status = 1
+                    status = GRADIENT
                     break
             diagonal = damping * np.where(scale > 0, scale, 1.0)
             count += 1
@@ -83,7 +84,7 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
             if step is None or not predicted > 0:
                 damping, grow = max(damping, 1e-12) * grow, grow * 2
                 fresh = False
-                status = 5 if damping > 1e30 else 0
+                status = NO_PROGRESS if damping > 1e30 else RUNNING
                 continue
             trial = np.asarray(problem.coordinates.moved(state, step))
             if problem.bounded:
@@ -91,9 +92,9 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
             after, new_f, new_jacobian = new = evaluate(trial)
             fresh = bool(after < cost and np.all(np.isfinite(new_jacobian.data)))
             if abs(cost - after) <= ftol * cost and predicted <= max(ftol, 1e-14) * cost:
-                status = 2
+                status = COST
             elif np.all(np.abs(step) <= xtol * np.max(np.abs(state), initial=0.0)):
-                status = 3
+                status = STEP
             if fresh:
                 gain = (cost - after) / predicted if predicted > 0 else 0.0
                 damping = max(damping * max(1 / 3, 1 - (2 * min(gain, 10.0) - 1) ** 3), _LEAST_DAMPING)
@@ -103,12 +104,12 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
                 listener.tell(count, state, cost, None)
             else:
                 damping, grow = max(damping, 1e-12) * grow, grow * 2
-                if damping > 1e30 and status == 0:
-                    status = 5
+                if damping > 1e30 and status == RUNNING:
+                    status = NO_PROGRESS
     except KeyboardInterrupt:
-        status = -1
+        status = INTERRUPTED
     except Stopped:
-        status = -2
+        status = STOPPED
     problem.description = solver.description
     return state, status, count, last
 

@@ -10,7 +10,6 @@ raises NumPy's own errors, and gather the elements from there. `join` is the oth
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -30,7 +29,7 @@ from wengert.ops.op import Traced
 from wengert.ops.reduce import searchsorted
 from wengert.ops.sizes import require
 from wengert.running import running
-from wengert.types import PLAIN, SCALARS, dtype_of, is_inexact, ndim_of, numpys_number, shape_of
+from wengert.types import PLAIN, SCALARS, dtype_of, is_inexact, ndim_of, numpys_number, shape_of, size_of
 
 
 def operand(x: Any) -> Any:
@@ -100,11 +99,6 @@ def holds_traced(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return any(holds_traced(item) for item in x)
     return isinstance(x, Traced) or x.__class__ in SEVERAL
-
-
-def size_of(x: Any) -> int:
-    """The number of elements of an operand."""
-    return math.prod(shape_of(x))
 
 
 def shape_tuple(shape: Any) -> tuple[int, ...]:
