@@ -464,6 +464,14 @@ def _run(request: _Request, pinned: dict[int, Any], orders: tuple, session: Sess
     now, changed = tree.flatten((args, kwargs))
     if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
         raise refuse("a container that it was given")
+    return _what_is_left(session, leaves, out, put_back, put_there)
+
+
+def _what_is_left(session: Session, leaves: Sequence[Any], out: Any, put_back: Sequence[Any],
+                  put_there: Sequence[Any]) -> _Run:  # fmt: skip
+    """What a function has returned, written to and left outside, as results of the program."""
+    top = session.top
+    formals = session.formals
     _demand_unchanged(session, top.later)
     remains, new = left_outside(session, out)
     session.effects.left = {(one.key, slot) for one in remains for slot in one.changed}

@@ -154,13 +154,18 @@ class _Search:
                 if used is not None:
                     chosen.append(var)
                     needed.update(used)
+        work = sum(_work(node) for key, node in needed.items() if key not in self.once)
+        return self._with(chosen, taken, given, states, work)
+
+    def _with(self, chosen: list[Var], taken: list[Var], given: set[Var], states: Sequence[Var], work: int) -> _Choice:
+        """The blocks that compute these variables again, of others that are kept for that."""
+        same = self.same
         ys = [same.get(v, v) if same.get(v, v) in given or same.get(v, v) in chosen else v for v in chosen]
         again = _ordered(ys, self.made, given)
         read = {a for node in again for a in (*node.args, *node.sizes)}.union(ys)
         taken = [*[v for v in states if v in read or v in self.variables], *taken]
         left = {*self.available, *chosen, *taken}
         kept = [*taken, *[v for v in self.variables if v not in left]]
-        work = sum(_work(node) for key, node in needed.items() if key not in self.once)
         fixed = [v for v in taken if v.type.is_static]
         integers = {} if len(fixed) == len(taken) else {v: y for v, y in zip(chosen, ys, strict=True) if _is_integer(v)}
         before = _ordered(list(integers.values()), self.made, {*self.available, *fixed})

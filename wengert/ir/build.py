@@ -318,18 +318,17 @@ class Capture(Trace):
                 return (self._same[key],)
         outs = tuple([Var(_type_of_found(f)) for f in found])
         self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source(self.start)))
-        if op.__class__ is not Control and (op.raises is not NEVER or not all(o.type.is_static for o in operands)):
-            if self._is_demanded(op):
-                for var in outs:
-                    var.demanded = True
-        symbols = []
+        may_raise = op.raises is not NEVER or not all(o.type.is_static for o in operands)
+        if op.__class__ is not Control and may_raise and self._is_demanded(op):
+            for var in outs:
+                var.demanded = True
         stable = op.pure and all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
         for f, var in zip(found, outs, strict=True):
             var.stable = stable
             var.either, var.mixed = f.either, f.mixed
             var.span = interval(op.name, args, f.dtype) if not f.shape and f.dtype.kind in "iu" else None
             var.order = order_of_result(op, args, given, f.shape)
-            symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
+        symbols = [Sym(self, var, self._shape(var, f.shape), var.span) for f, var in zip(found, outs, strict=True)]
         if op.name in ("add", "subtract") and outs[0].span is not None:
             self._note_offset(op.name, operands, outs[0])
         if key is not None:
