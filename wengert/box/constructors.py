@@ -172,14 +172,7 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
         made: Any = np.array(obj, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
         return cell(made)  # of its own library
     if not holds_traced(obj):
-        try:
-            made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
-        except ValueError as error:
-            if str(error) != NO_ARRAY:
-                raise
-            return array(array_of(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
-        is_new = copy or (made is not obj and made.base is None)  # or the array itself, or other people's memory
-        return _own(made) if is_new else made
+        return _plain_array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]
         if dtype is None or np.dtype(dtype) == dtype_of(obj):
             y: Any = _in_order(obj, order) if order in ("C", "F") else obj
@@ -199,6 +192,17 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
         x = cast(x, dtype)
     missing = ndmin - ndim_of(x)
     return _own(s.reshape(x, shape=(1,) * missing + shape_of(x)) if missing > 0 else x)
+
+
+def _plain_array(obj: Any, dtype: Any, **options: Any) -> Any:
+    try:
+        made: Any = np.array(obj, dtype, **options)
+    except ValueError as error:
+        if str(error) != NO_ARRAY:
+            raise
+        return array(array_of(obj), dtype, **options)
+    is_new = options["copy"] or (made is not obj and made.base is None)  # or the array itself, or other people's memory
+    return _own(made) if is_new else made
 
 
 def _of_objects(obj: Any) -> np.ndarray:

@@ -161,26 +161,27 @@ def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
             yield name, "", ""
     if callee in _READING:
         return
+    if of_library:
+        for argument in _written_by_library(node, last):
+            yield from [(name, "", "") for name in _shared(argument, libraries)]
+        return
     for k, argument in enumerate(node.args):
         starred = isinstance(argument, ast.Starred)
         for name in _shared(argument.value if starred else argument, libraries):  # type: ignore[attr-defined]
-            if of_library:
-                if last in _WRITERS and k == 0:
-                    yield name, "", ""
-            else:
-                yield name, callee, f"{k}*" if starred else str(k)
+            yield name, callee, f"{k}*" if starred else str(k)
     for keyword in node.keywords:
         for name in _shared(keyword.value, libraries):
-            if of_library:
-                if keyword.arg == "out":
-                    yield name, "", ""
-            else:
-                yield name, callee if keyword.arg else "", keyword.arg or ""
-    if of_library:
-        overwrites = last == "nan_to_num" or any((k.arg or "").startswith("overwrite") for k in node.keywords)
-        for argument in node.args if overwrites else node.args[place_of_out(getattr(np, last, None)) :]:
-            for name in _shared(argument, libraries):
-                yield name, "", ""
+            yield name, callee if keyword.arg else "", keyword.arg or ""
+
+
+def _written_by_library(node: ast.Call, name: str) -> Iterator[ast.expr]:
+    """The arguments that a function of NumPy's or SciPy's writes to."""
+    yield from [k.value for k in node.keywords if k.arg == "out"]
+    if name in _WRITERS and node.args:
+        first = node.args[0]
+        yield first.value if isinstance(first, ast.Starred) else first
+    overwrites = name == "nan_to_num" or any((k.arg or "").startswith("overwrite") for k in node.keywords)
+    yield from node.args if overwrites else node.args[place_of_out(getattr(np, name, None)) :]
 
 
 _WRITING_METHODS = frozenset(("fill", "sort", "partition", "put", "resize", "setfield", "byteswap", "itemset"))

@@ -152,15 +152,7 @@ def _of_operand(
     if not own:
         return []
     if op.elementwise:
-        steps = links(op, k, args, aval.shape, params)
-        if isinstance(op, Elementwise):
-            c = op.coefficient(k, None, tuple(args), params)
-            return [TangentSlot(_moved(s.numbers, steps), op.scale(c, s.value)) for s in own]
-        if any(isinstance(a, Slots) for j, a in enumerate(args) if j != k):
-            raise GivenUp
-        return [
-            TangentSlot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own
-        ]
+        return _of_elements(op, k, args, own, aval, params)
     if op.combine == "add" and isinstance(op, Multilinear):
         return _contracted(op, k, args, own, aval, params)
     if not op.moves and not op.adds:
@@ -192,6 +184,19 @@ def _of_operand(
                 value = index(flat, np.maximum(places, 0), pattern=(ARRAY,))
             found.append(TangentSlot(_at(s.numbers, places), reshape(value, shape=aval.shape)))
     return found
+
+
+def _of_elements(
+    op: Op, k: int, args: Sequence[Any], own: list[TangentSlot], aval: Aval, params: dict
+) -> list[TangentSlot]:
+    """What the slots of one operand of an elementwise op become."""
+    steps = links(op, k, args, aval.shape, params)
+    if isinstance(op, Elementwise):
+        c = op.coefficient(k, None, tuple(args), params)
+        return [TangentSlot(_moved(s.numbers, steps), op.scale(c, s.value)) for s in own]
+    if any(isinstance(a, Slots) for j, a in enumerate(args) if j != k):
+        raise GivenUp
+    return [TangentSlot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own]
 
 
 def _slices_at(places: np.ndarray, own: tuple, result: tuple) -> tuple | None:

@@ -128,17 +128,10 @@ class _Loop:
 
     def _sums_of(self, c: int) -> list[_Sum]:
         """The sums for one array."""
-        writes: list[Node] = []
-        versions: set[Operand] = set()
-        x: Operand = self.body.results[c]
-        while x is not self.body.params[1 + c]:
-            versions.add(x)
-            maker = self.makers.get(x) if isinstance(x, Var) else None
-            if maker is None or not maker.op.writes or "pattern" not in maker.params:
-                return []
-            writes.append(maker)
-            x = maker.args[0]
-        versions.add(x)
+        writes = self._writes_to(c)
+        if not writes:
+            return []
+        versions: set[Operand] = {writes[-1].args[0], *[node.outs[0] for node in writes]}
         reads: list[Node] = []
         for node in self.body.nodes:
             others = node.args[1:] if node in writes or node.op.name == "index" else node.args
@@ -146,7 +139,7 @@ class _Loop:
                 return []
             if node.op.name == "index" and node.args[0] in versions:
                 reads.append(node)
-        if sum(r in versions for r in self.body.results) > 1 or not writes:
+        if sum(r in versions for r in self.body.results) > 1:
             return []
         named = [place_of(self.scope, n) for n in reads]
         named += [place_of(self.scope, n) for n in writes if n.op.name == "store"]
@@ -162,6 +155,19 @@ class _Loop:
                 found.append(_Sum(node, c, *movement))
         # One sum that moves on, and nothing else to wait for: LLVM makes vectors of it as it is.
         return found if len(found) > 1 or named or any(s.axis is None for s in found) else []
+
+    def _writes_to(self, c: int) -> list[Node]:
+        """The writes that make the array at the end of an iteration of that at its beginning; none if it is otherwise
+        made."""
+        writes: list[Node] = []
+        x: Operand = self.body.results[c]
+        while x is not self.body.params[1 + c]:
+            maker = self.makers.get(x) if isinstance(x, Var) else None
+            if maker is None or not maker.op.writes or "pattern" not in maker.params:
+                return []
+            writes.append(maker)
+            x = maker.args[0]
+        return writes
 
     def _movement(self, node: Node) -> tuple[int | None, int] | None:
         """Along which axis the place of a sum moves on, and how; None if it cannot be done after the loop."""

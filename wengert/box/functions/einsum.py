@@ -69,18 +69,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
 
 def _parse(operands: tuple) -> tuple[list[Any], list[Labels], Labels]:
     """Operands, the labels of their axes, and the labels of the result, from either form of call."""
-    if not operands:
-        raise ValueError("must specify the einstein sum subscripts string and at least one operand, or at least one "
-                         "operand and its corresponding subscripts list")  # fmt: skip
-    if isinstance(operands[0], str):
-        left, arrow, right = operands[0].replace(" ", "").partition("->")
-        xs = [operand(x) for x in operands[1:]]
-        terms = [_split_letters(term) for term in left.split(",")]
-        output = _split_letters(right) if arrow else None
-    else:
-        xs = [operand(x) for x in operands[: len(operands) // 2 * 2 : 2]]
-        terms = [list(term) for term in operands[1::2]]
-        output = list(operands[-1]) if len(operands) % 2 else None
+    xs, terms, output = _as_written(operands)
     if len(terms) != len(xs):
         raise ValueError(f"einsum of {len(xs)} operands with subscripts for {len(terms)}")
     ranks = [ndim_of(x) - sum(c is not Ellipsis for c in own) for x, own in zip(xs, terms, strict=True)]
@@ -101,6 +90,18 @@ def _parse(operands: tuple) -> tuple[list[Any], list[Labels], Labels]:
     if len(set(result)) != len(result):
         raise ValueError("einsum: the result has a subscript twice")
     return xs, labels, result
+
+
+def _as_written(operands: tuple) -> tuple[list[Any], list[Labels], Labels | None]:
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand, or at least one "
+                         "operand and its corresponding subscripts list")  # fmt: skip
+    if isinstance(operands[0], str):
+        left, arrow, right = operands[0].replace(" ", "").partition("->")
+        terms = [_split_letters(term) for term in left.split(",")]
+        return [operand(x) for x in operands[1:]], terms, _split_letters(right) if arrow else None
+    xs = [operand(x) for x in operands[: len(operands) // 2 * 2 : 2]]
+    return xs, [list(term) for term in operands[1::2]], list(operands[-1]) if len(operands) % 2 else None
 
 
 def _split_letters(term: str) -> Labels:
