@@ -36,7 +36,7 @@ def test_what_was_there_at_the_first_collection_is_put_aside():
             new = weakref.ref(Cycle())
             collect()
             assert new() is None
-        assert gc.get_freeze_count() == count
+        assert 0 < gc.get_freeze_count() <= count  # (what was put aside may have been freed meanwhile: caches forget)
     assert gc.get_freeze_count() == 0
 
 

@@ -1,9 +1,9 @@
 """Functions whose results are real for some values and complex for others: eigenvalues, roots, those of `np.emath`.
 
-    w = np.linalg.eigvals(A)      ->      w = eigvals(A, is_complex=True); require(no imaginary parts); w = real(w)
+    w = np.roots(p)      ->      w = roots(p, is_complex=True); require(no imaginary parts); w = real(w)
 
 A program has one type for each of its values. So the function is compiled for results that are real, and if a call has
-others, once more for complex ones (`assuming.py`).
+others, once more for complex ones (`assuming.py`). NumPy's eigenvalues are always complex since NumPy 2.5.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import scipy.linalg
 from wengert.box.dispatch import BLIND, FUNCTIONS, UFUNCS
 from wengert.box.functions.complex_domain import DOMAINS
 from wengert.box.functions.fits import coefficients_of, without_zeros_written_out
+from wengert.box.functions.linalg import ALWAYS_COMPLEX
 from wengert.box.functions.operands import array, cast, holds_traced
 from wengert.capture import hooks, rewrite
 from wengert.capture.assuming import assumed
@@ -82,8 +83,7 @@ def _of_one_domain(original: Callable, ufunc: Any, outside: Callable) -> Callabl
 
 
 REPLACED: dict[Any, Callable] = {
-    np.linalg.eigvals: _of_one_type(np.linalg.eigvals, array),
-    np.linalg.eig: _of_one_type(np.linalg.eig, array),
+    **({} if ALWAYS_COMPLEX else {f: _of_one_type(f, array) for f in (np.linalg.eigvals, np.linalg.eig)}),
     scipy.linalg.eig: _of_one_type(scipy.linalg.eig, array, stays=1),
     np.roots: _of_one_type(np.roots, lambda p: coefficients_of(without_zeros_written_out(p))),
     **{

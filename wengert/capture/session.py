@@ -373,12 +373,15 @@ class Session:
             self._given(value, functools.partial(itself, value))
 
     def _look_at_attributes(self, thing: Any) -> None:
-        """The numbers and arrays that an object of NumPy or SciPy holds are part of the program."""
+        """The numbers and arrays that an object of NumPy or SciPy holds, or one that it leaves its work to, are part of
+        the program."""
         names = [*own_dict(thing), *[n for c in thing.__class__.__mro__ for n in _slots(c)]]
         for name in names:
             value = getattr(thing, name, None)
             if isinstance(value, (np.ndarray, np.generic, int, float, complex)):
                 self._given(value, functools.partial(getattr, thing, name))
+            elif is_of_libraries(value):
+                self.found(value, functools.partial(getattr, thing, name))
 
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""

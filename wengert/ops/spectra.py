@@ -333,21 +333,29 @@ def _type_of_values(dtype: np.dtype, is_complex: bool) -> np.dtype | None:
     return np.result_type(dtype, np.complex64) if is_complex else dtype
 
 
+def _eig(a: Any, is_complex: bool) -> tuple[Any, Any]:
+    """NumPy's, real if all eigenvalues are: since 2.5 NumPy itself gives complex ones in any case."""
+    w, v = np.linalg.eig(a)
+    if a.dtype.kind != "c" and w.dtype.kind == "c" and not is_complex and not np.any(w.imag):
+        return w.real, v.real
+    return widened(w, is_complex), widened(v, is_complex)
+
+
 eig = of_matrices(
     "eig",
-    lambda a, is_complex: tuple([widened(y, is_complex) for y in np.linalg.eig(a)]),
+    _eig,
     _eig_rule,
     raises=VALUES,
     flops=cubic(25),
     bounds=_NOT_SYMMETRIC,
 )
-"""Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it, unless they are to be complex."""
+"""Eigenvalues and right eigenvectors; real if all eigenvalues are, unless they are to be complex."""
 
 
 eigvals = of_matrices(
     "eigvals",
     # in the order of the vectors that the rule needs
-    lambda a, is_complex: widened(np.linalg.eig(a)[0], is_complex),
+    lambda a, is_complex: _eig(a, is_complex)[0],
     lambda a_dot, y, a, is_complex: _eigvals_tangent(a_dot, eig(a, is_complex=is_complex)[1]),
     shape=lambda a, is_complex: a.shape[:-1],
     dtype=lambda a, is_complex: _type_of_values(dtype_of(a), is_complex),

@@ -258,13 +258,17 @@ def _is_lower(triangle: str) -> bool:
     return triangle.upper() == "L"
 
 
+ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+"""Whether NumPy gives complex eigenvalues also where all of them are real."""
+
+
 @implements(np.linalg.eig)
-def eig(a: Any, is_complex: bool = False) -> Any:
+def eig(a: Any, is_complex: bool = ALWAYS_COMPLEX) -> Any:
     return _EigResult(*spectra.eig(squares(a), is_complex=is_complex))
 
 
 @implements(np.linalg.eigvals)
-def eigvals(a: Any, is_complex: bool = False) -> Any:
+def eigvals(a: Any, is_complex: bool = ALWAYS_COMPLEX) -> Any:
     return spectra.eigvals(squares(a), is_complex=is_complex)
 
 
