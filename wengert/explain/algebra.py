@@ -17,7 +17,7 @@ from wengert import tree
 from wengert.api.operators import operation
 from wengert.capture import hooks
 from wengert.errors import NoClosedFormError, NotDifferentiableInputError
-from wengert.explain.closed_form import evaluate, exact_ratio, sympy
+from wengert.explain.closed_form import evaluate, sympy
 from wengert.types import dtype_of, shape_of
 
 
@@ -102,12 +102,6 @@ class Symbolic:
         """The derivatives for these arguments, computed by the expressions."""
         flat = self._compiled[1](*self._numbers(args))
         return self._arranged(_split(flat, [d.shape for d in self._derivatives]))
-
-    def precise_gradient(self, *args: Any, digits: int = 50) -> Any:
-        """The derivatives for these arguments to many digits, as arrays of SymPy's numbers."""
-        values = dict(zip(self._inputs, [exact_ratio(v) for v in self._numbers(args)], strict=True))
-        evaluate_one = np.frompyfunc(lambda e: sympy().N(e.subs(values), digits), 1, 1)
-        return self._arranged([_unboxed(evaluate_one(d)) for d in self._derivatives])
 
     def __repr__(self) -> str:
         arguments = ", ".join(map(str, self._inputs[:6])) + (", …" if len(self._inputs) > 6 else "")

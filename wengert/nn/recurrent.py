@@ -42,8 +42,36 @@ def _demand_sequence(layer: Any, x: Any, *state: Any) -> None:
             )
 
 
+class _OneState:
+    """What layers with one state have in common: `_next(x @ weight + bias, h)` is the state after one time."""
+
+    weight: Any
+    recurrent: Any
+    bias: Any
+    _next: Callable[..., Any]
+
+    def initial(self, x: Any) -> Any:
+        """The state before the first time: zero."""
+        return np.zeros((x.shape[0], self.recurrent.shape[0]), x.dtype)
+
+    def step(self, x: Any, h: Any) -> Any:
+        """The state after one time, from x with the axes (examples, features)."""
+        return self._next(x @ self.weight + self.bias, h)
+
+    def __call__(self, x: Any, h: Any = None) -> Any:
+        _demand_sequence(self, x, *(() if h is None else (h,)))
+        if h is None:
+            h = self.initial(x)
+        given = x @ self.weight + self.bias
+        out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
+        for t in range(x.shape[1]):
+            h = self._next(given[:, t], h)
+            out[:, t] = h
+        return out
+
+
 @dataclass(init=False)
-class RNN:
+class RNN(_OneState):
     """hₜ = activation(xₜ @ weight + hₜ₋₁ @ recurrent + bias) (Elman 1990).
 
     Called as `rnn(x)` or `rnn(x, h)` it returns all hₜ; `rnn.step(x, h)` is one of them.
@@ -62,28 +90,12 @@ class RNN:
         self.weight, self.recurrent, self.bias = _weights(inputs, features, 1, rng)
         self.activation = activation
 
-    def initial(self, x: Any) -> Any:
-        """The state before the first time: zero."""
-        return np.zeros((x.shape[0], self.recurrent.shape[0]), x.dtype)
-
-    def step(self, x: Any, h: Any) -> Any:
-        """The state after one time, from x with the axes (examples, features)."""
-        return self.activation(x @ self.weight + self.bias + h @ self.recurrent)
-
-    def __call__(self, x: Any, h: Any = None) -> Any:
-        _demand_sequence(self, x, *(() if h is None else (h,)))
-        if h is None:
-            h = self.initial(x)
-        given = x @ self.weight + self.bias
-        out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
-        for t in range(x.shape[1]):
-            h = self.activation(given[:, t] + h @ self.recurrent)
-            out[:, t] = h
-        return out
+    def _next(self, given: Any, h: Any) -> Any:
+        return self.activation(given + h @ self.recurrent)
 
 
 @dataclass(init=False)
-class GRU:
+class GRU(_OneState):
     """A gated recurrent unit (Cho et al. 2014): r and z are gates between 0 and 1,
 
         n = tanh(x Wₙ + bₙ + r · (h Uₙ + cₙ)),    h ← (1 − z) · n + z · h
@@ -104,10 +116,6 @@ class GRU:
         self.weight, self.recurrent, self.bias = _weights(inputs, features, 3, rng)
         self.inner = np.zeros(features)
 
-    def initial(self, x: Any) -> Any:
-        """The state before the first time: zero."""
-        return np.zeros((x.shape[0], self.recurrent.shape[0]), x.dtype)
-
     def _next(self, given: Any, h: Any) -> Any:
         n = h.shape[1]
         across = h @ self.recurrent
@@ -115,21 +123,6 @@ class GRU:
         r, z = gates[:, :n], gates[:, n:]
         new = np.tanh(given[:, 2 * n :] + r * (across[:, 2 * n :] + self.inner))
         return new + z * (h - new)
-
-    def step(self, x: Any, h: Any) -> Any:
-        """The state after one time, from x with the axes (examples, features)."""
-        return self._next(x @ self.weight + self.bias, h)
-
-    def __call__(self, x: Any, h: Any = None) -> Any:
-        _demand_sequence(self, x, *(() if h is None else (h,)))
-        if h is None:
-            h = self.initial(x)
-        given = x @ self.weight + self.bias
-        out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
-        for t in range(x.shape[1]):
-            h = self._next(given[:, t], h)
-            out[:, t] = h
-        return out
 
 
 @dataclass(init=False)
