@@ -396,7 +396,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if v.__class__ is not float:
         v = fitted(v, box.dtype)
     if isinstance(v, Traced):
-        if _is_part_at(v, box, idx):
+        if v._view_of is not None and _is_part_at(v._view_of, box, idx):  # type: ignore[attr-defined]
             return  # a[i:j] += w: the view a[i:j] was written to already
         v = settled(v)
     elif isinstance(v, (list, tuple)):
@@ -440,12 +440,11 @@ _HELD_BY_A_VIEW = 3
 """How often the root of one view is referred to in `_set_item` if nobody else holds it."""
 
 
-def _is_part_at(v: Any, box: Any, idx: Any) -> bool:
-    """Whether a value is the view `box[idx]` itself."""
-    source = v._view_of
-    if source is None or source.root is not box or source.part is not None or source.pattern is None:
+def _is_part_at(view: View, box: Any, idx: Any) -> bool:
+    """Whether a view is `box[idx]` itself."""
+    if view.root is not box or view.part is not None or view.pattern is None:
         return False
-    return _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,))
+    return _same_slice(view.pattern, idx if isinstance(idx, tuple) else (idx,))
 
 
 def _write_where(box: Any, mask: Any, v: Any) -> bool:
