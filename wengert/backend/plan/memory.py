@@ -211,12 +211,17 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                 again.pop(v, None)
             kinds[v] = kind
             reads[v] = {v: WHOLE} if kind is Kind.MADE else passed_on
-            if kind is Kind.MADE:
-                plan.storage[v] = v
-            elif kind is Kind.VIEW and (node.op.name == "reshape" or access.is_identity(node)):
-                x = node.args[0]
-                if isinstance(x, Var) and x in plan.storage:
-                    plan.storage[v] = plan.storage[x]
+            _note_storage(plan, node, v)
+
+
+def _note_storage(plan: BlockPlan, node: Node, v: Var) -> None:
+    """Note which version has all elements of a value, in their order."""
+    if plan.kinds[v] is Kind.MADE:
+        plan.storage[v] = v
+    elif plan.kinds[v] is Kind.VIEW and (node.op.name == "reshape" or access.is_identity(node)):
+        x = node.args[0]
+        if isinstance(x, Var) and x in plan.storage:
+            plan.storage[v] = plan.storage[x]
 
 
 def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | None]]) -> bool:
