@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 # A folder or module imports only from rows above its own.
 ROWS = (
     ("packages",),
-    ("errors", "tree", "types", "strides", "identical", "disk", "running", "raised", "imported"),
+    ("errors", "tree", "types", "strides", "identical", "counted", "disk", "running", "raised", "imported"),
     ("graphs",),
     ("ops",),
     ("box",),

@@ -31,6 +31,7 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, array_of, fitted
 from wengert.box.patterns import compose
+from wengert.counted import all_count
 from wengert.errors import InPlaceError, WengertError
 from wengert.ops import library
 from wengert.ops.elementwise import add, where
@@ -775,3 +776,6 @@ def read_scalar(box: Any, idx: Any) -> Any:
     place = np.unravel_index(view.positions[idx], view.root.shape)
     element = call(index, view.root, pattern=tuple([int(k) for k in place]))
     return element if view.part is None else call(view.part, element)
+
+
+all_count(globals())

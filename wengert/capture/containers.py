@@ -27,6 +27,7 @@ from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import equal, is_number
+from wengert.counted import all_count, counts
 from wengert.errors import StagingError
 from wengert.ir.build import Capture
 from wengert.running import running
@@ -455,6 +456,7 @@ def held_elsewhere(before: Contents, now: Contents, keep: Sequence[Any]) -> set[
     return found
 
 
+@counts
 def _references_without_others() -> int:
     """How many references to an object that nobody else holds are counted above."""
     before: Contents = {0: ([], {})}
@@ -463,3 +465,6 @@ def _references_without_others() -> int:
 
 
 _WITHOUT_OTHERS = _references_without_others()
+
+
+all_count(globals())

@@ -87,6 +87,7 @@ from wengert.capture.rewrite import (
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
 )
+from wengert.counted import all_count
 from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_our_class, refusals
 from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
@@ -777,3 +778,6 @@ set_hooks(
         MATCHED: matched_eagerly,
     }
 )
+
+
+all_count(globals())

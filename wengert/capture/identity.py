@@ -20,6 +20,7 @@ from wengert.box.box import Box
 from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.values import FirstDiffers, assign
+from wengert.counted import all_count
 from wengert.errors import Signal, StagingError
 from wengert.ir import garbage
 from wengert.ir.aliases import both, either, is_usable, root_of
@@ -397,3 +398,6 @@ def _fill(array: Any, new: Any) -> None:
         assign(array, new)
     else:
         array[...] = new
+
+
+all_count(globals())

@@ -43,6 +43,7 @@ from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
 from wengert.capture.sourceless import twin_without_source
 from wengert.capture.syntax import OURS, at, copied
 from wengert.capture.written import Write, may_write, parameter_at, parameter_named, writes_of
+from wengert.counted import with_references
 from wengert.packages import is_followed
 from wengert.running import running
 from wengert.types import wrapped_in
@@ -323,7 +324,7 @@ def _compile_twin(
             return None, frozenset()
         if key is not None:
             twins.keep(key, *ready)
-    found, writes = ready
+    found, writes = with_references(ready[0]), ready[1]
     if of is not EAGER:
         _adopt(found, of)
     _adopt(found, EAGER)

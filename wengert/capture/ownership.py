@@ -21,6 +21,7 @@ from wengert.box.cells import Cell
 from wengert.box.writing import HoldsNoDerivative
 from wengert.capture.classes import Follow
 from wengert.capture.replacements import REPLACEMENTS
+from wengert.counted import all_count, counts
 from wengert.errors import InPlaceError
 from wengert.ops.library import is_mutable
 from wengert.ops.op import Traced
@@ -185,6 +186,7 @@ def promoted(a: np.ndarray, alone: bool) -> Any:
     return Cell(a)
 
 
+@counts
 def _counts_when_alone() -> tuple[int, ...]:
     """How many references an array has in each hook if nothing, or one name, is all that holds it.
 
@@ -251,3 +253,6 @@ def _counts_when_alone() -> tuple[int, ...]:
     _IN_A_CONTAINER,
     _IN_A_DICT,
 ) = _counts_when_alone()
+
+
+all_count(globals())

@@ -25,6 +25,7 @@ from collections.abc import Callable
 
 from wengert.capture.matching import MATCHED
 from wengert.capture.syntax import OURS, at, copied, hook, load, targets_in, with_names
+from wengert.counted import LENDS
 
 _NAMES = """
     call own refused read store store_in_item store_in_attribute augment augment_item augment_attribute slice format
@@ -76,9 +77,12 @@ class Rewriter(ast.NodeTransformer):
         is_suite = isinstance(node, ast.FunctionDef) and node.name.startswith(OURS)
         self.scopes.append(self.scopes[-1] if is_suite else _local_names(node))
         self.lists.append(_names_of_lists(node))
+        held = [_held(name, node) for name in _parameters_written(node)] if LENDS else []
         self.generic_visit(node)
         self.lists.pop()
         self.scopes.pop()
+        if isinstance(node, ast.FunctionDef) and not is_suite:
+            node.body[:0] = held
         if isinstance(node, ast.Lambda):
             node.body = _own(node.body)
         elif returns is not None:
@@ -327,6 +331,27 @@ def _names_of_lists(function: ast.AST) -> set[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+
+
+def _parameters_written(function: ast.AST) -> list[str]:
+    """The parameters that are written to, as in `p[k] = v` and `p += v`."""
+    written = {
+        node.value.id if isinstance(node, ast.Subscript) else node.target.id
+        for node in ast.walk(function)
+        if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name))
+        or (isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name))
+    }
+    args = function.args  # type: ignore[attr-defined]
+    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs) if a.arg in written]
+
+
+def _held(name: str, function: ast.AST) -> ast.stmt:
+    """`p = (p,)[0]`: what the caller has lent (`counted.py`), the function then holds as well.
+
+    (Python knows of `p = p` that it was lent, and lends it on.)
+    """
+    item = ast.Subscript(ast.Tuple([load(name)], ast.Load()), ast.Constant(0), ast.Load())
+    return at(ast.Assign([ast.Name(name, ast.Store())], item), function)
 
 
 def _is_list(node: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.capture.rewrite import CALL
+from wengert.counted import with_references
 
 _LOOKS_AROUND = frozenset(("globals", "locals", "vars", "dir", "eval", "exec", "__import__"))
 _ITERATORS = (range, enumerate, zip, reversed, map, filter)
@@ -86,7 +87,7 @@ def twin_without_source(f: FunctionType, of: Any, load: Callable | None) -> Any:
         return f
     namespace = Namespace(names, of, load)
     closure = tuple([_translated(cell, namespace) for cell in f.__closure__ or ()]) or None
-    twin = FunctionType(f.__code__, namespace, f.__name__, f.__defaults__, closure)
+    twin = FunctionType(with_references(f.__code__), namespace, f.__name__, f.__defaults__, closure)
     twin.__kwdefaults__, twin.__doc__ = f.__kwdefaults__, f.__doc__
     twin.__qualname__, twin.__module__ = f.__qualname__, f.__module__
     twin.__dict__.update(f.__dict__)

@@ -99,6 +99,7 @@ from wengert.capture.syntax import OURS
 from wengert.capture.values import holds_symbols, is_number
 from wengert.capture.whole_numbers import method_of_integer
 from wengert.capture.words import are_words
+from wengert.counted import all_count
 from wengert.errors import InPlaceError, StagingError
 from wengert.ir.symbol import Sym, known
 from wengert.ops.op import Traced, fresh_tag
@@ -808,3 +809,6 @@ set_staged_hooks(
         lowering.MANAGED: managers.managed,
     }
 )
+
+
+all_count(globals())

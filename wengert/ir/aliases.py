@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.writing import SETTLING, clone, replace, set_item, settled
+from wengert.counted import all_count
 from wengert.errors import StagingError, WengertError
 from wengert.ir import garbage
 from wengert.ops.elementwise import logical_and, logical_or, where
@@ -248,3 +249,6 @@ def _shared() -> StagingError:
         "known only when the compiled program runs",
         remedy="give the name that is written to an array of its own: w = w.copy()",
     )
+
+
+all_count(globals())

@@ -22,6 +22,7 @@ import numpy as np
 
 from wengert.box.box import Box, outside, plain
 from wengert.box.writing import overwrite, settled, zeros
+from wengert.counted import all_count
 from wengert.modes.coefficients import (
     Coefficients,
     Derivative,
@@ -388,3 +389,6 @@ def expand(
                 check_not_inner(y, trace.tag)
                 found.append((y, [None] * order))
         return found
+
+
+all_count(globals())
