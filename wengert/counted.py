@@ -18,8 +18,11 @@ before. The instructions differ in nothing else.
 from __future__ import annotations
 
 import opcode
+from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _LENDING = {"LOAD_FAST_BORROW": "LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW": "LOAD_FAST_LOAD_FAST"}
 """Instructions that lend what a variable holds, and those that pass on a reference of their own."""
@@ -44,7 +47,7 @@ def with_references(code: CodeType) -> CodeType:
     return code.replace(co_code=bytes(instructions), co_consts=inner)
 
 
-def counts(function: FunctionType) -> FunctionType:
+def counts(function: F) -> F:
     """A decorator of functions that count references."""
     function.__code__ = with_references(function.__code__)
     return function

@@ -335,12 +335,13 @@ def _names_of_lists(function: ast.AST) -> set[str]:
 
 def _parameters_written(function: ast.AST) -> list[str]:
     """The parameters that are written to, as in `p[k] = v` and `p += v`."""
-    written = {
-        node.value.id if isinstance(node, ast.Subscript) else node.target.id
-        for node in ast.walk(function)
-        if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name))
-        or (isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name))
-    }
+    targets: list[ast.expr] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            targets.append(node.value)
+        elif isinstance(node, ast.AugAssign):
+            targets.append(node.target)
+    written = {target.id for target in targets if isinstance(target, ast.Name)}
     args = function.args  # type: ignore[attr-defined]
     return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs) if a.arg in written]
 

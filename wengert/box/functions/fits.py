@@ -120,8 +120,8 @@ def _characteristic(a: Any) -> Any:
     repeated eigenvalues are no matter."""
     n = shape_of(a)[0]
     if n > _LEVERRIER:
-        found = poly(FUNCTIONS[np.linalg.eigvals](a))
-        return found if dtype_of(a).kind == "c" else s.real(found)  # (complex eigenvalues come in pairs)
+        whole = poly(FUNCTIONS[np.linalg.eigvals](a))
+        return whole if dtype_of(a).kind == "c" else s.real(whole)  # (complex eigenvalues come in pairs)
     eye = np.eye(n, dtype=dtype_of(a))
     found: list[Any] = [np.ones(1, dtype_of(a))]
     m: Any = eye
