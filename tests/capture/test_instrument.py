@@ -17,6 +17,7 @@ from programs import check_program
 import wengert as wg
 from wengert.capture import instrument as instrumentation
 from wengert.capture.hooks import instrument
+from wengert.counted import with_references
 
 # ----------------------------------------------------------------------------------------- where there is nothing to do
 
