@@ -133,7 +133,11 @@ _CHOSEN = os.environ.get("WENGERT_OPT")
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Choose how much LLVM does, unless the environment says so: `WENGERT_OPT=3 make test` is for all of them."""
-    if _CHOSEN is None:
+    if item.get_closest_marker("optimised") is not None:
+        os.environ["WENGERT_OPT"] = "3"
+    elif _CHOSEN is not None:
+        os.environ["WENGERT_OPT"] = _CHOSEN
+    else:
         folder = item.nodeid.removeprefix("tests/").partition("/")[0]
         is_optimised = folder in OPTIMISED_FOLDERS or item.path.name in OPTIMISED_FILES
         is_light = item.get_closest_marker("light") is not None

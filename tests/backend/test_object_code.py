@@ -58,6 +58,7 @@ def test_how_much_is_kept(made, monkeypatch):
     assert len(made) == 13
 
 
+@pytest.mark.optimised
 def test_what_is_done_for_a_module_belongs_to_the_key(made, monkeypatch):
     x = np.arange(3.0)
     wg.jit(lambda x: x * 2.5)(x)

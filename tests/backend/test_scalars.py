@@ -321,6 +321,7 @@ def test_constants_are_computed_while_writing():
 # ------------------------------------------------------------------------------------------------------------ speed
 
 
+@pytest.mark.optimised
 @pytest.mark.skipif(not natives.vector_variants("sin"), reason="needs glibc's libmvec")
 @pytest.mark.parametrize("name", ["sin", "cos", "exp", "log", "tanh", "log1p", "arctan", "expit", "xlogy", "power"])
 @pytest.mark.parametrize("dtype", [F64, F32], ids=str)

@@ -17,6 +17,7 @@ from programs import check_program
 import wengert as wg
 from wengert.capture import instrument as instrumentation
 from wengert.capture.hooks import instrument
+from wengert.counted import with_references
 
 # ----------------------------------------------------------------------------------------- where there is nothing to do
 
@@ -27,7 +28,7 @@ def test_functions_without_source():
     f, g = scope["f"], scope["g"]
     np.testing.assert_allclose(wg.grad(f)(0.7), np.sin(0.7) + 0.7 * np.cos(0.7))
     np.testing.assert_allclose(wg.grad(g)(0.7), np.cos(0.7))
-    assert instrument(g).__code__ is g.__code__
+    assert instrument(g).__code__.co_code == with_references(g.__code__).co_code
     np.testing.assert_allclose(wg.grad(lambda x: f(x) * math.sin(x))(0.7), wg.numerical.derivative(
         lambda x: f(x) * math.sin(x))(0.7), rtol=1e-7)  # fmt: skip
     h = eval("lambda x: x * x", scope)
