@@ -752,6 +752,7 @@ set_staged_hooks(
         rewrite.FORMAT: staged_texts.interpolate,
         rewrite.OPERATE: operate,
         rewrite.CLASS_OF: lambda x: attr(x, "__class__"),
+        rewrite.SET_IN: lambda x: x,
         rewrite.READ_TEXT: read_text,
         MATCHED: _matched,
         lowering.IF: stage.if_,
