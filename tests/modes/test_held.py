@@ -190,7 +190,7 @@ def test_a_result_of_linearize_is_written_to():
 
 
 def test_an_array_that_must_not_be_written_to_is_not_copied():
-    A = np.arange(16.0).reshape(4, 4)
+    A = np.arange(16.0).reshape(4, 4).copy()
     A.flags.writeable = False
     _, J = wg.linearize(lambda x: A @ x, X)
     assert any(held is A for held in arrays_in(J._program.nodes))
