@@ -251,3 +251,47 @@ def test_a_draw_into_an_array_in_a_compiled_function(draw):
     G[:] = 0.0
     np.testing.assert_allclose(wg.jit(f)(X), expected)
     np.testing.assert_allclose(wg.jit(wg.grad(f))(X), wg.grad(f)(X))
+
+
+def test_a_compiled_function_writes_to_an_array_from_outside():
+    G = START.copy()
+
+    @wg.jit
+    def h(x, c):
+        s = np.sum(x**2 * c)
+        c *= 2.0
+        return s + np.sum(x**2 * c)
+
+    @wg.jit
+    def g(x):
+        s = np.sum(x**2 * G)
+        G[:] = 7.0
+        return s
+
+    def f(x):
+        G[:] = START
+        return h(x, G) * x[0] + h(x, G[::-1]) + g(x)
+
+    expected = by_differences(f)
+    np.testing.assert_allclose(wg.grad(f)(X), expected, rtol=1e-6)
+    np.testing.assert_allclose(wg.vmap(wg.grad(f))(np.stack([X, X]))[1], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("way", [wg.jit, lambda f: lambda x: wg.jvp(f, (x,), (x,))[0], wg.grad, wg.jacfwd])
+@pytest.mark.parametrize("write", [
+    lambda G: np.dot(TABLE.T, np.ones(3), G),
+    lambda G: np.sum(TABLE, 0, None, G),
+    lambda G: np.concatenate([np.ones(2), np.zeros(2)], 0, G),
+    lambda G: np.nan_to_num(G, False),
+    lambda G: np.clip(G, 2.0, 3.0, G),
+    lambda G: (np.median(G, overwrite_input=True), G.fill(1.5)),
+])  # fmt: skip
+def test_an_array_of_the_function_is_written_to_where_it_is_an_operand_by_place(way, write):
+    def f(x):
+        G = np.array([3.0, 1.0, 4.0, 2.0])
+        s = np.sum(np.sin(x * G))
+        write(G)
+        return s + np.sum(G * x)
+
+    expected = f(X) if way is wg.jit or way not in (wg.grad, wg.jacfwd) else by_differences(f)
+    np.testing.assert_allclose(way(f)(X), expected, rtol=1e-6)

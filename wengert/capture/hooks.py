@@ -132,7 +132,7 @@ Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*ar
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     """What to call for `f`, with so many operands of such a kind (see `rewrite.py`)."""
     if operands == OVERWRITING:
-        return overwriting(call(f, OUT, given))
+        return overwriting(f, call(f, OUT, given))
     if ArrayClasses.exist and takes_held(f, False):
         return with_held(f, _called(f, operands, given))
     return _called(f, operands, given)

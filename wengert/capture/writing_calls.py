@@ -16,33 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import place_of_out
+from wengert.box.dispatch import OVERWRITING, place_of_out
 from wengert.box.writing import about_to_write
 
-_OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-)
+_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()  # noqa: SIM905
 _METHODS = frozenset([
     "sort", "fill", "put", "partition", "setfield", "byteswap", "resize", "itemset", "__setitem__", "__setstate__",
     *[f"__i{name}__" for name in _OPERATORS],
 ])  # fmt: skip
 """Methods of arrays that change the array itself."""
-_OVERWRITING = frozenset(
-    ("overwrite_input", "overwrite_a", "overwrite_b", "overwrite_x", "overwrite_ab", "overwrite_y")
-)
-"""Options that let a function use the memory of its arguments."""
 FIRST_WRITTEN = (operator.setitem, *[getattr(operator, f"i{name}") for name in _OPERATORS])
 """Functions of Python's that write to their first argument."""
 
@@ -75,14 +57,13 @@ def writing_out(f: Any, function: Callable, place: int) -> Callable:
     return called
 
 
-def overwriting(function: Callable) -> Callable:
-    """A function that is given options, of which one may let it overwrite its arguments."""
+def overwriting(f: Any, function: Callable) -> Callable:
+    """A function that is given options by which it may overwrite its arguments. NumPy's and SciPy's need not."""
+    if not str(getattr(f, "__module__", "")).startswith(("numpy", "scipy")):
+        return function
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        if any(kwargs.get(name) for name in _OVERWRITING):
-            for a in args:
-                tell_of(a)
-        return function(*args, **kwargs)
+        return function(*args, **{key: value for key, value in kwargs.items() if key not in OVERWRITING})
 
     return called
 
