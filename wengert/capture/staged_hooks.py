@@ -177,7 +177,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
     target = hooks.call(f, operands, given)
     if not (is_staged(f) or follows or _puts_away(f)):
         target = _with_numbers(target, f)
-    if session is None or is_user_function(f):
+    if session is None or (is_user_function(f) and f not in REPLACEMENTS):
         target = _noting_iterators(target) if _is_generator_function(f) else target
         return target if session is None else functools.partial(session.pass_on, f, target, len(session.passed))
     if isinstance(f, type) and not follows and f.__module__ != "itertools":  # whose instances go through what they get
