@@ -6,6 +6,9 @@ import ctypes
 import operator
 import sys
 import sysconfig
+import zlib
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -51,3 +54,13 @@ def same_bytes(a: np.ndarray, b: np.ndarray) -> bool:
     if _compare is None or a.nbytes < 4096 or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return a.tobytes() == b.tobytes()
     return _compare(*[x.__array_interface__["data"][0] for x in (a, b)], a.nbytes) == 0
+
+
+def fingerprint(values: Iterable[Any], start: int = 0) -> int:
+    """A number by which values, of any shape, are told from others."""
+    for x in values:
+        x = np.asarray(x)
+        start = zlib.crc32(repr((x.shape, x.dtype.str)).encode(), start)
+        if x.dtype.kind != "O":
+            start = zlib.crc32(np.ascontiguousarray(x).data, start)
+    return start

@@ -87,6 +87,14 @@ def strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -
     return np.ndarray(shape, dtype, buffer, first, strides)
 
 
+def owner_of(x: np.ndarray) -> Any:
+    """What owns the memory of an array: the array, or that of which it is a view, in however many steps."""
+    owner: Any = x
+    while (base := owner.obj if owner.__class__ is memoryview else getattr(owner, "base", None)) is not None:
+        owner = base
+    return owner
+
+
 def part_at(x: np.ndarray, pattern: tuple, shape: tuple[int, ...]) -> np.ndarray:
     """An array that lies in memory as the part of `x` at a basic index does, whose shape is known, though not where it
     begins: what is no slice, `None` or `Ellipsis` in the pattern stands for an integer."""

@@ -4,6 +4,7 @@ import array
 import collections
 import enum
 import functools
+import math
 import types
 from typing import Any, NamedTuple
 
@@ -228,3 +229,50 @@ def test_what_a_method_keeps_is_kept_at_each_call():
     read = wg.jit(meter.read)
     for x in (2.0, 3.0):
         assert read(x) == meter.last == 2 * x
+
+
+class Second:
+    pi = 5.0
+
+
+class Holder:
+    library: Any = math
+
+
+def test_a_library_under_another_name_is_replaced():
+    global G
+    holder = Holder()
+    table = {"library": math, 0: [math]}
+    functions = [
+        lambda x: x * G.pi,
+        lambda x: x * Holder.library.pi,
+        lambda x: x * holder.library.pi,
+        lambda x: x * table["library"].pi,
+        lambda x: x * table[0][0].pi,
+    ]
+    G = math
+    compiled = [wg.jit(f) for f in functions]
+    assert [g(2.0) for g in compiled] == [2.0 * math.pi] * 5
+    G, Holder.library, table["library"], table[0][0] = Second, Second, Second, Second
+    try:
+        assert [g(2.0) for g in compiled] == [10.0] * 5
+    finally:
+        Holder.library = math
+
+
+def test_a_global_that_is_read_by_its_name():
+    global G
+    G = 3.0
+    f = wg.jit(lambda x: x * globals()["G"])
+    assert f(2.0) == 6.0
+    G = 4.0
+    assert f(2.0) == 8.0
+
+
+def test_a_record_that_is_changed():
+    records = np.array([(1.0, 2)], dtype=[("a", float), ("b", int)])
+    record = records[0]
+    f = wg.jit(lambda x: x * record["a"])
+    assert f(2.0) == 2.0
+    records["a"] = 4.0
+    assert f(2.0) == 8.0

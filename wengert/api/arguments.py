@@ -27,9 +27,10 @@ from wengert.capture.snapshots import Reachable
 from wengert.control.budget import Account, account, refuse_straight
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
 from wengert.modes.dual import push
+from wengert.modes.held import bytes_of_nodes, hold_alone, memory_of
 from wengert.modes.linear import Tangent
 from wengert.modes.series import expand
-from wengert.modes.tape import Recorded, bytes_of_nodes, memory_of, record
+from wengert.modes.tape import Recorded, record
 from wengert.ops import library
 from wengert.ops.shape import astype
 from wengert.running import running
@@ -167,6 +168,8 @@ class Prepared:
         else:
             values, program = self._record_within(budget, budget.memory)
         program.outputs = program.outputs[: self._count]
+        if keep:
+            hold_alone(program.nodes, self.leaves)
         return self._keep_aux(values), program
 
     def _record_within(self, budget: Account, memory: int) -> tuple[list[Any], Recorded]:

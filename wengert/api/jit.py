@@ -33,7 +33,7 @@ from wengert.backend.llvm.calls.recipe import CallWay, NoRecipe
 from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
 from wengert.box.functions.lifted import AROUND
-from wengert.box.writing import may_overlap, replace, settled
+from wengert.box.writing import about_to_write, may_overlap, replace, settled
 from wengert.capture.assuming import refuted
 from wengert.capture.deep import deeply
 from wengert.capture.effects import refuse
@@ -240,6 +240,7 @@ class Jitted(Generic[P, R]):
             if isinstance(inputs[k], Box):
                 replace(inputs[k], new)
             elif isinstance(inputs[k], np.ndarray) or is_foreign(inputs[k]):
+                about_to_write(inputs[k])
                 inputs[k][...] = new
         return found.returned(inputs, results, (args, kwargs))
 

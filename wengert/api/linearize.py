@@ -42,7 +42,8 @@ def linearize(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     Returns:
         `(y, J)`, or `(y, J, aux)` with `has_aux`.
 
-    Cost: like `vjp`; each product about as long as `f`. What it needs is kept until `J` is dropped.
+    Cost: like `vjp`; each product about as long as `f`. What it needs is kept until `J` is dropped, so arrays from
+    outside of `f` that it needs are copied, since they may be written to; those that are read-only are not.
 
     >>> import numpy as np
     >>> y, J = linearize(lambda x: x**2, np.array([1.0, 2.0]))

@@ -292,8 +292,8 @@ class Box(Traced):
         if any(a.__class__ is np.ndarray and a.dtype.kind == "O" for a in args):
             args = tuple([out_of_objects(a) for a in args])
         if len(args) > 1 and len(args) > (place := place_of_out(function)):
-            rest = dict(zip(list(inspect.signature(function).parameters)[place:], args[place:], strict=False))
-            args, kwargs = args[:place], {**kwargs, **rest}
+            names = ["out"] if len(args) == place + 1 else list(inspect.signature(function).parameters)[place:]
+            args, kwargs = args[:place], {**kwargs, **dict(zip(names, args[place:], strict=False))}
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
             return into(kwargs.pop("out"), implementation(*args, **kwargs), function)

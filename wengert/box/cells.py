@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.box.array_classes import ArrayClasses
 from wengert.box.box import Box
-from wengert.box.dispatch import WRITERS
+from wengert.box.dispatch import OVERWRITING, WRITERS, place_of_out
 from wengert.box.writing import SETTLING, settle, settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Traced
@@ -121,7 +121,11 @@ def _by_numpy(function: Any, args: tuple, kwargs: dict) -> Any:
     """
     if function in WRITERS or "out" in kwargs or kwargs.get("copy", True) is not True:
         return None
+    if len(args) > 1 and (len(args) > place_of_out(function) or (function is np.nan_to_num and args[1] is not True)):
+        return None
     plain_args, plain_kwargs = without_cells(tuple(args)), without_cells(dict(kwargs))
+    if not OVERWRITING.isdisjoint(plain_kwargs):  # they may, but need not
+        plain_kwargs = {key: value for key, value in plain_kwargs.items() if key not in OVERWRITING}
     leaves = list(_leaves((plain_args, plain_kwargs)))
     if any(isinstance(x, Traced) or (callable(x) and not isinstance(x, type)) for x in leaves):
         return None

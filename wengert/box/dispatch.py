@@ -245,11 +245,19 @@ def no_rule_yet(function: Any) -> UnsupportedFunctionError:
     )
 
 
+OVERWRITING = frozenset(f"overwrite_{name}" for name in ("input", "a", "b", "ab", "x", "y"))
+"""Options that let a function use the memory of its arguments."""
+_PLACES = {np.dot: 2, np.concatenate: 2}
+"""Where functions that are written in C, and have no signature, take it."""
+
+
 @functools.cache
 def place_of_out(function: Any) -> int:
     """As which argument one of NumPy's functions takes the array for the result: `np.sin(x, y)`."""
     if isinstance(function, np.ufunc):
         return function.nin
+    if function in _PLACES:
+        return _PLACES[function]
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):

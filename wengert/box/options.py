@@ -9,7 +9,7 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, name_of
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
-from wengert.box.writing import HoldsNoDerivative, replace, settled
+from wengert.box.writing import HoldsNoDerivative, about_to_write, replace, settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
@@ -26,6 +26,7 @@ def into(out: Any, result: Any, function: Any) -> Any:
     if not isinstance(out, Traced):
         result = settled(result)
         if not isinstance(result, Traced):  # of cells only
+            about_to_write(out)
             np.copyto(out, result)
             return out
         raise HoldsNoDerivative(
@@ -106,5 +107,7 @@ def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) 
     y = settled(y)
     if isinstance(y, Traced) and not isinstance(out, Traced):
         return into(out, y, ufunc)  # an error
+    if not isinstance(out, Traced):
+        about_to_write(out)
     out[mask] = y
     return out

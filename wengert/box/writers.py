@@ -48,7 +48,10 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
 
     def register(implementation: Callable) -> Callable:
         @functools.wraps(implementation)
-        def writer(target: Any, *args: Any, **kwargs: Any) -> None:
+        def writer(*args: Any, **kwargs: Any) -> None:
+            if not args and first in kwargs:
+                args = (kwargs.pop(first),)
+            target, *args = args
             if isinstance(target, Traced):
                 implementation(target, *args, **kwargs)
                 return
@@ -60,6 +63,7 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
                 )
             function(target, *args, **kwargs)
 
+        first = next(iter(inspect.signature(implementation).parameters))
         WRITERS.add(function)
         return implements(function)(writer)
 

@@ -50,7 +50,11 @@ def about_to_write(x: Any) -> None:
 
     For plain arrays, and for boxes of outer differentiations. What belongs to a trace itself is copied by `overwrite`.
     """
-    for tape in running.state.tapes:
+    tapes = running.state.tapes
+    if tapes and x.__class__ is np.ndarray and x.base.__class__ is np.nditer:
+        for operand in x.base.operands:
+            about_to_write(operand)
+    for tape in tapes:
         tape.keep_values_of(x)
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.functions.operands import array, holds_traced, operand
 from wengert.capture.values import is_symbolic
+from wengert.capture.writing_calls import tell_of
 from wengert.control.effects import called_back
 from wengert.errors import StagingError, UnsupportedFunctionError
 from wengert.ir.infer import Found
@@ -115,6 +116,10 @@ def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwarg
     """A method of a generator, which `get` gives when the program runs; `sample` is one of the same kind."""
     if running.state.capture is None and name in _OF_ITEMS and not _holds_boxes(args, kwargs):
         return getattr(get(), name)(*args, **kwargs)
+    if name == "shuffle":
+        tell_of(args[0] if args else kwargs.get("x"))
+    elif "out" in kwargs:
+        return _drawn_into(get, sample, name, args, kwargs)
     of_python = isinstance(sample, random.Random)
     if name == "shuffle" and len(args) == 1 and not kwargs and args[0].__class__ is list:
         return _shuffled(get, args[0])
@@ -130,6 +135,24 @@ def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwarg
         if name == "standard_gamma" or name == "gamma":
             return _gamma(get, sample, name, *args, **kwargs)
     return _called(get, sample, name, args, kwargs)
+
+
+def _drawn_into(get: Callable, sample: Any, name: str, args: tuple, kwargs: dict) -> Any:
+    """A draw with `out=`: NumPy writes to plain arrays, in a program the draw is written to one."""
+    rest = {key: value for key, value in kwargs.items() if key != "out"}
+    out = kwargs["out"]
+    if running.state.capture is None and not isinstance(out, Traced):
+        tell_of(out)
+        return getattr(get(), name)(*args, **kwargs)
+    if out is None:
+        return drawn(get, sample, name, *args, **rest)
+    if name == "standard_gamma" or not args:
+        rest.setdefault("size", shape_of(out))
+    y = drawn(get, sample, name, *args, **rest)
+    if shape_of(y) != shape_of(out):
+        raise ValueError("size does not match that of the output array")
+    out[...] = y
+    return out
 
 
 def _located(get: Callable, name: str, args: tuple, kwargs: dict) -> Any:

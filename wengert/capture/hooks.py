@@ -17,7 +17,15 @@ import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
 from sys import getrefcount
-from types import BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -78,14 +86,27 @@ from wengert.capture.rewrite import (
     CONSTANTS,
     FORMAT,
     OPERATE,
+    OUT,
+    OVERWRITING,
     OWN,
     READ,
     READ_TEXT,
     REFUSED,
+    SET_IN,
     SLICE,
     STORE,
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
+)
+from wengert.capture.writing_calls import (
+    FIRST_WRITTEN,
+    overwriting,
+    place_of_result,
+    set_in,
+    tell_of,
+    tell_of_method,
+    writing_first,
+    writing_out,
 )
 from wengert.counted import all_count
 from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_our_class, refusals
@@ -111,6 +132,8 @@ Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*ar
 
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     """What to call for `f`, with so many operands of such a kind (see `rewrite.py`)."""
+    if operands == OVERWRITING:
+        return overwriting(f, call(f, OUT, given))
     if ArrayClasses.exist and takes_held(f, False):
         return with_held(f, _called(f, operands, given))
     return _called(f, operands, given)
@@ -120,16 +143,21 @@ def _called(f: Any, operands: int, given: int) -> Any:
     kind = f.__class__
     if kind is _UFUNC:
         found = taking_lists(f, f) if given == ANYTHING else f
-        return found if operands <= f.nin else _writing_out(f, found)
+        return found if operands <= f.nin else writing_out(f, found, f.nin)
     if kind is _DISPATCHER:
         found = REPLACEMENTS.get(f, f)
         if given == ANYTHING:
             found = taking_lists(f, found)
-        return found if operands != 99 else _writing_out(f, found)
+        if operands < 3:
+            return found
+        place = place_of_result(f)
+        return writing_out(f, found, place) if operands == OUT or place < operands else found
     if kind is FunctionType:
         return _twin_of(f) or _for_function(f)
     if kind is BuiltinFunctionType:
-        return _for_builtin(f, given)
+        return _for_builtin(f, operands, given)
+    if kind is MethodWrapperType and isinstance(f.__self__, np.ndarray):
+        return tell_of_method(f, operands, f)
     found = _OF_KIND[kind](f) if kind in _OF_KIND else _for_class(f) if isinstance(f, type) else None
     return _for_other(f) if found is None else found
 
@@ -194,7 +222,7 @@ def _for_function(f: Any) -> Any:
     return with_instrumented_arguments(f, not _of_a_library(f.__module__))
 
 
-def _for_builtin(f: Any, given: int) -> Any:
+def _for_builtin(f: Any, operands: int, given: int) -> Any:
     """What is called for a function or method that is written in C."""
     if isinstance(f.__self__, GENERATORS):
         return random_method(f)
@@ -206,11 +234,11 @@ def _for_builtin(f: Any, given: int) -> Any:
             return found
         return with_instrumented_arguments(f, False) if _of_a_library(f.__self__.__name__) else f
     if isinstance(f.__self__, np.ndarray):
-        if f.__name__ in _WRITING_METHODS:
-            about_to_write(f.__self__)
-        return f if given == CONSTANTS else method_of_array(f)
+        return tell_of_method(f, operands, f if given == CONSTANTS else method_of_array(f))
     if f.__self__.__class__ is _UFUNC:
-        return _writing_first(f) if f.__name__ == "at" else method_of_ufunc(f)
+        if f.__name__ == "at":
+            return writing_first(f)
+        return method_of_ufunc(f) if operands < 4 else writing_out(f, method_of_ufunc(f), 3)
     if (f.__self__.__class__, f.__name__) in METHODS:
         return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
     if f.__name__ == "sort" or _is_compiled(f.__self__.__class__):
@@ -539,35 +567,10 @@ def _of_a_library(module: Any) -> bool:
     return root != "wengert" and root not in sys.stdlib_module_names
 
 
-_WRITING_METHODS = frozenset(("sort", "fill", "put", "partition", "setfield", "byteswap"))
-
-
-def _writing_out(f: Any, replacement: Any) -> Any:
-    """A function that is given arrays to write to: the last operands of a ufunc, or `out=`."""
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        out = kwargs.get("out")
-        for a in (*(out if isinstance(out, tuple) else (out,)), *(args[f.nin :] if f.__class__ is _UFUNC else ())):
-            if a.__class__ is np.ndarray:
-                about_to_write(a)
-        return replacement(*args, **kwargs)
-
-    return called
-
-
-def _writing_first(f: Any) -> Any:
-    """A function that writes to its first argument."""
-
-    def called(a: Any, *args: Any, **kwargs: Any) -> Any:
-        if a.__class__ is np.ndarray:
-            about_to_write(a)
-        return f(a, *args, **kwargs)
-
-    return called
-
-
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
-    REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
+    REPLACEMENTS[_function] = writing_first(FUNCTIONS[_function])
+for _function in FIRST_WRITTEN:
+    REPLACEMENTS.setdefault(_function, writing_first(_function))
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function, makes=True))
 for _iterator in (map, itertools.starmap, itertools.accumulate):
@@ -633,6 +636,8 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
         v = owned_if_alone(v, held)
     elif kind is np.void and holds_traced(v):
         refuse_fields(container)
+    else:
+        tell_of(container)
     container[key] = v
     return container
 
@@ -774,6 +779,7 @@ set_hooks(
         FORMAT: shown_in,
         OPERATE: operate,
         CLASS_OF: kind_of,
+        SET_IN: set_in,
         READ_TEXT: read_text,
         MATCHED: matched_eagerly,
     }

@@ -363,6 +363,7 @@ LOOPED.set_hooks(
         rewrite.FORMAT: hooks.shown_in,
         rewrite.OPERATE: hooks.operate,
         rewrite.CLASS_OF: hooks.kind_of,
+        rewrite.SET_IN: hooks.set_in,
         rewrite.READ_TEXT: read_text,
         MATCHED: hooks.matched_eagerly,
         lowered.IF: _if,

@@ -25,12 +25,14 @@ from typing import Any
 import numpy as np
 
 from wengert.box.writing import become, clone, make_views_stale, plain
-from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
+from wengert.capture.snapshots import Reachable, Snapshot
 from wengert.control.budget import Account, LoopSizes, account, inside
 from wengert.control.states_on_disk import StatesOnDisk
 from wengert.errors import BudgetError, InPlaceError, UnsupportedFunctionError, WengertError
 from wengert.graphs.checkpoints import Segments, best_split, least_useful
-from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, bytes_of_nodes, memory_of, record
+from wengert.identical import fingerprint
+from wengert.modes.held import bytes_of_nodes, memory_of
+from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, record
 from wengert.types import aval_of
 
 _OWN = 8

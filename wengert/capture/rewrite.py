@@ -29,12 +29,12 @@ from wengert.counted import LENDS
 
 _NAMES = """
     call own refused read store store_in_item store_in_attribute augment augment_item augment_attribute slice format
-    operate class_of read_text
+    operate class_of read_text set_in
 """
 HOOKS = (*[f"_wengert_{name}" for name in _NAMES.split()], MATCHED)
 (
     CALL, OWN, REFUSED, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE,
-    FORMAT, OPERATE, CLASS_OF, READ_TEXT, _,
+    FORMAT, OPERATE, CLASS_OF, READ_TEXT, SET_IN, _,
 ) = HOOKS  # fmt: skip
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
@@ -43,6 +43,9 @@ _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec",
 
 _GIVE_SEVERAL_VIEWS = {"split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays"}
 """Functions of NumPy whose results share the memory of what they are given."""
+
+_CHANGING = {"flat", "real", "imag", "shape", "strides", "dtype"}
+"""Attributes of arrays that change the array when they are set."""
 
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
@@ -162,6 +165,8 @@ class Rewriter(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         is_class = node.attr == "__class__" and isinstance(node.ctx, ast.Load)
+        if node.attr in _CHANGING and isinstance(node.ctx, ast.Store):
+            node.value = at(hook(SET_IN, node.value), node.value)
         return at(hook(CLASS_OF, node.value), node) if is_class else node
 
     # ---------------------------------------------------------------------------------------------- formatting
@@ -300,13 +305,17 @@ class Rewriter(ast.NodeTransformer):
 
 def _operands(call: ast.Call) -> list[ast.expr]:
     """How many operands a ufunc would be given, if that may be more than it reads: those beyond are written to."""
-    count = 99 if any(keyword.arg == "out" for keyword in call.keywords) else len(call.args)
+    count = OUT if any(keyword.arg == "out" for keyword in call.keywords) else len(call.args)
+    if any(keyword.arg is not None and keyword.arg.startswith("overwrite_") for keyword in call.keywords):
+        count = OVERWRITING
     given = max([_kind(a) for a in (*call.args, *[keyword.value for keyword in call.keywords])], default=CONSTANTS)
     if given != ANYTHING:
         return [ast.Constant(count), ast.Constant(given)]
     return [ast.Constant(count)] if count > 1 else []
 
 
+OUT, OVERWRITING = 99, 98
+"""Said instead of how many operands there are."""
 CONSTANTS, NUMBERS, ANYTHING = 0, 1, 2
 """What the arguments of a call are: constants written out, also expressions that cannot be lists, or anything."""
 

@@ -291,7 +291,9 @@ class Session:
         if place in self.places and self.places[place][0] is value:
             return
         self.places[place] = value, path
-        if isinstance(value, _NUMBERS):
+        if isinstance(value, np.void):
+            self.guards.append(Guard(functools.partial(_bytes_at, path), value.tobytes()))
+        elif isinstance(value, _NUMBERS):
             self.guards.append(Guard(path, value))
         elif isinstance(value, (np.ndarray, Box)) or is_foreign(value):
             self._note_path(value, path)
@@ -299,8 +301,12 @@ class Session:
                 self.guards.append(ContentsGuard.of(path, value))
                 if value.dtype == object:
                     self.effects.note_objects(value)
-        elif id(value) in self.top.created or id(value) in self._inside or isinstance(value, ModuleType):
+        elif id(value) in self.top.created or id(value) in self._inside:
             return  # a function that was defined inside refers to it
+        elif isinstance(value, ModuleType):
+            name = place[-1] if place.__class__ is tuple else ""
+            if name not in (value.__name__.rpartition(".")[-1], _ABBREVIATED.get(value.__name__)):
+                self.guards.append(IdentityGuard(path, value))
         else:
             _refuse_iterator(value)
             if isinstance(value, IOBase):
@@ -453,6 +459,8 @@ class Session:
             elif (id(container), key) not in self._read and not isinstance(value, Box):
                 self._read.add((id(container), key))
                 self.found(value, functools.partial(item_at, known[1], key))
+        elif container.__class__ is dict and "__builtins__" in container and isinstance(key, str):  # globals()
+            self.found(value, global_at(container, key))
         return self.external(value)
 
     def used_by_item(self, container: Any) -> None:
@@ -748,6 +756,15 @@ def _refuse_iterator(thing: Any) -> None:
         raise StagingError(
             USED_UP_ONCE, remedy="make a list of it before, or call next outside and pass what it gives as an argument"
         )
+
+
+def _bytes_at(path: Path) -> bytes:
+    """A record, which is a view of an array, as its bytes."""
+    return path().tobytes()
+
+
+_ABBREVIATED = {"numpy": "np", "scipy": "sp", "wengert": "wg"}
+"""Names that everybody gives to a library: nobody gives them to something else, and looking costs time at each call."""
 
 
 def is_method_of_array(f: Any) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import random
-import zlib
 from collections.abc import Callable, Collection, Iterable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -219,13 +218,3 @@ def _names_in(code: CodeType) -> tuple[str, ...]:
         if isinstance(constant, CodeType):
             names.update(dict.fromkeys(_names_in(constant)))
     return tuple(names)
-
-
-def fingerprint(values: Iterable[Any], start: int = 0) -> int:
-    """A number by which values, of any shape, are told from others."""
-    for x in values:
-        x = np.asarray(x)
-        start = zlib.crc32(repr((x.shape, x.dtype.str)).encode(), start)
-        if x.dtype.kind != "O":
-            start = zlib.crc32(np.ascontiguousarray(x).data, start)
-    return start

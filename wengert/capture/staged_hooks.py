@@ -178,7 +178,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
     target = hooks.call(f, operands, given)
     if not (is_staged(f) or follows or _puts_away(f)):
         target = _with_numbers(target, f)
-    if session is None or is_user_function(f):
+    if session is None or (is_user_function(f) and f not in REPLACEMENTS):
         target = _noting_iterators(target) if _is_generator_function(f) else target
         return target if session is None else functools.partial(session.pass_on, f, target, len(session.passed))
     if isinstance(f, type) and not follows and f.__module__ != "itertools":  # whose instances go through what they get
@@ -753,6 +753,7 @@ set_staged_hooks(
         rewrite.FORMAT: staged_texts.interpolate,
         rewrite.OPERATE: operate,
         rewrite.CLASS_OF: lambda x: attr(x, "__class__"),
+        rewrite.SET_IN: lambda x: x,
         rewrite.READ_TEXT: read_text,
         MATCHED: _matched,
         lowering.IF: stage.if_,

@@ -73,12 +73,13 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     reverse: _Reverse = derived(body, ("reverse", tuple(mine), key_of_budget()), lambda: _Reverse(body, mine))
     results = door.call(call, *values, body=reverse.primal, name=f"{name}_forward")
     n = len(reverse.outputs)
-    kept = dict(zip([id(r._node) for r in reverse.saved], results[n:], strict=True))
-    kept.update({key: values[place] for key, place in reverse.given.items()})
+    saved = list(results[n:])
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
 
     def pull(cts: Sequence[Any]) -> Sequence[Any]:
         transposed = reverse.transposed.now()
+        kept = dict(zip([id(r._node) for r in reverse.saved], saved, strict=True))
+        kept.update({key: values[place] for key, place in reverse.given.items()})
         residuals = [kept[id(r._node)] for r in transposed.residuals]
         return door.call(call, *cts, *residuals, body=transposed.block, name=f"{name}_reverse")
 
@@ -90,7 +91,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         return [zeros(*aval_of(y)) if d is None else d for y, d in chosen]
 
     active = [y for y, o in zip(results, reverse.outputs, strict=False) if o]
-    boxes = iter(trace.custom(inputs, active, pull, push=tangent, selects=reverse.selects))
+    boxes = iter(trace.custom(inputs, active, pull, push=tangent, selects=reverse.selects, kept=(values, saved)))
     return tuple([next(boxes) if o else y for y, o in zip(results[:n], reverse.outputs, strict=True)])
 
 

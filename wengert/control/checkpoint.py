@@ -15,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.writing import settled, zeros
+from wengert.box.writing import plain, settled, zeros
 from wengert.control.blocks import unwrapped
 from wengert.control.call import call as call_block
 from wengert.control.custom import PYTHON, staged
 from wengert.control.lifting import joined, lifted, parts_of, types_of_body
+from wengert.errors import UnsupportedFunctionError
+from wengert.identical import fingerprint
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, all_nodes
 from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import ResultsOfOps, Tape, TapeTrace, record
 from wengert.ops.derive import Control
-from wengert.ops.op import call
+from wengert.ops.op import Traced, call
 from wengert.running import entered, running
 from wengert.types import aval_of, dtype_of, is_inexact
 
@@ -67,21 +69,29 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
     body = params.get("body")
     mine, values = unwrapped(trace, Tape, args)
     if body is None and running.state.capture is not None:
-        _, captured = _stage(tuple(values), params)
+        operands, captured = _stage(tuple(values), params)
         if _does_more(captured["body"]):
             return _as_it_is(args, params)
+        # What it reads outside is an operand: it may have been written to when the block runs again.
+        values, params, body = list(operands), captured, captured["body"]
     elif body is not None and _does_more(body):
         return call_block.record(trace, args, {"body": body, "name": params["name"]})
     places = [k for k, m in enumerate(mine) if m]
     function = params["function"] if body is None else lambda xs: run(body, xs)
     results, ops = _first_run(function, values, params)
     active = [is_inexact(dtype_of(y)) for y in results]
+    numbers = _numbers_of(results) if body is None else None
 
     def again(*chosen: Any) -> list[Any]:
         xs = list(values)
         for k, x in zip(places, chosen, strict=True):
             xs[k] = x
         ys = function(xs)
+        if numbers is not None and _numbers_of(ys) != numbers:
+            raise UnsupportedFunctionError(
+                f"{params['name']}, which is checkpointed, gave other numbers when it was run again",
+                remedy="give it copies of arrays that are written to later: wg.checkpoint(f)(x.copy())",
+            )
         return [y for y, a in zip(ys, active, strict=True) if a]
 
     def pull(cts: Sequence[Any]) -> list[Any]:
@@ -95,8 +105,14 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
 
     inputs = [args[k]._node for k in places]
     used = [y for y, a in zip(results, active, strict=True) if a]
-    boxes = iter(trace.custom(inputs, used, pull, push=tangent, selects=True))
+    boxes = iter(trace.custom(inputs, used, pull, push=tangent, selects=True, kept=(values,)))
     return tuple([next(boxes) if a else y for y, a in zip(results, active, strict=True)])
+
+
+def _numbers_of(ys: Sequence[Any]) -> int | None:
+    """By which one sees whether these were the results before; `None` in a program, whose numbers are not known."""
+    values = [plain(y) for y in ys]
+    return None if any(isinstance(y, Traced) for y in values) else fingerprint(values)
 
 
 def _kept(params: dict) -> frozenset[str]:

@@ -139,15 +139,14 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         branch.saved = [pair[which] for pair in pairs if pair[which] is not None]
     then, orelse = [_forward(branch, n, which, pairs) for which, branch in enumerate(branches)]
     results = call(cond, *values, then=then, orelse=orelse)
-    ys, kept = results[:n], results[n:]
+    ys, kept = results[:n], list(results[n:])
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
     needed = sorted(branches[0].needed() | branches[1].needed())
-    given = [values[1 + place] for place in needed]
 
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> Sequence[Any]:
         running = [t is not None for t in so_far]
         totals = [t for t in so_far if t is not None]
-        operands = [*cts, *totals, *kept, *given]
+        operands = [*cts, *totals, *kept, *[values[1 + place] for place in needed]]
         counts = (len(cts), len(totals), len(kept))
         params = [var_like(x) for x in operands]
         own = [[k for k, pair in enumerate(pairs) if pair[which] is not None] for which in range(2)]
@@ -161,7 +160,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         return [zeros(*aval_of(v)) if d is None else d for v, d, o in zip(y, y_dots, outs, strict=True) if o]
 
     active = [y for y, o in zip(ys, outs, strict=True) if o]
-    boxes = iter(trace.custom(inputs, active, pull, push=tangent, accumulates=True, selects=True))
+    holding = (values, kept)
+    boxes = iter(trace.custom(inputs, active, pull, push=tangent, accumulates=True, selects=True, kept=holding))
     return tuple([next(boxes) if o else y for y, o in zip(ys, outs, strict=True)])
 
 

@@ -276,6 +276,7 @@ def _symbol(linear: LinearTrace, x: Any, node: int | None, dtype: np.dtype) -> A
 def _pulled(trace: TapeTrace, rule: Rule, apart: Callable, values: Sequence[Any], nodes: Sequence[int | None]) -> tuple:
     with apart():
         ys, kept, told = rule.forward(values)
+    kept = list(kept)
     _refuse_closures(rule.name, [*ys, *kept], trace)
     wanted = [k for k, n in enumerate(nodes) if n is not None]
 
@@ -290,7 +291,8 @@ def _pulled(trace: TapeTrace, rule: Rule, apart: Callable, values: Sequence[Any]
             return _pushed(rule, values, [given.get(k) for k in range(len(values))])
 
     inputs: list[Any] = [nodes[k] for k in wanted]
-    return tuple(trace.custom(inputs, ys, pull, push=tangent if rule.pushes_function else None))
+    pushed = tangent if rule.pushes_function else None
+    return tuple(trace.custom(inputs, ys, pull, push=pushed, kept=(values, kept)))
 
 
 # -------------------------------------------------------------------------------------------------------- in programs

@@ -250,7 +250,9 @@ def record_loop(
         count, finals, extra, ys, stacks = run_primal(within.again.forward, values)
         stack = None
     ends = [finals[k] for k in reverse.ends]
-    consts = [*given, *ends]
+    held = [*values, *ends]
+    """What user's code may write to before the sweeps run."""
+    stacks = list(stacks)
     starts = mine[first : first + carried]
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
     finals_active = [v for v, a in zip(finals, reverse.active, strict=True) if a]
@@ -258,33 +260,31 @@ def record_loop(
 
     def backward(cts: Sequence[Any], totals: Sequence[Any]) -> Any:
         n = len(finals_active)
+        values, consts = held[: len(args)], held[first + carried :]
         if within is None:
             kept = run_primal(reverse.body, values)[-1] if runs_again else stacks
             return reverse.backward(count, cts[:n], totals, cts[n:], kept, consts)
-        kept = within.start([begin[k] for k in within.again.state]) if stack is None else stack
+        kept = within.start([values[first + k] for k in within.again.state]) if stack is None else stack
+        given, ends = values[first + carried :], held[len(args) :]
         return within.backward_sweep(reverse.backward, count, kept, cts[:n], totals, cts[n:], given, ends, stacks)
 
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> list[Any]:
-        here = [x for x, m in zip(begin, starts, strict=True) if m]
-        totals = [
-            zeros(*aval_of(x)) if t is None else t
-            for x, t in zip(
-                [x for x, m in zip(consts, reverse.const_active, strict=True) if m], so_far[len(here) :], strict=True
-            )
-        ]
+        here = sum(starts)
+        consts = [x for x, m in zip(held[first + carried :], reverse.const_active, strict=True) if m]
+        totals = [zeros(*aval_of(x)) if t is None else t for x, t in zip(consts, so_far[here:], strict=True)]
         n = len(finals_active)
         results = backward(cts, totals)
         started = [m for m, a in zip(starts, reverse.active, strict=True) if a]
         arrived = [c for c, m in zip(results[:n], started, strict=True) if m]
         return [
-            *[c if t is None else t + c for c, t in zip(arrived, so_far[: len(here)], strict=True)],
+            *[c if t is None else t + c for c, t in zip(arrived, so_far[:here], strict=True)],
             *results[n:],
         ]
 
     def tangent(dots: Sequence[Any]) -> list[Any]:
         given = iter(dots)
         all_dots = [next(given) if m else None for m in mine]
-        ys_, y_dots = push(lambda *xs: list(call(op, *xs, **params)), values, all_dots)
+        ys_, y_dots = push(lambda *xs: list(call(op, *xs, **params)), held[: len(args)], all_dots)
         chosen = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
         return [zeros(*aval_of(y)) if d is None else d for y, d, c in zip(ys_, y_dots, chosen, strict=True) if c]
 
@@ -297,6 +297,7 @@ def record_loop(
             push=tangent,
             accumulates=True,
             selects=reverse.selects or not is_long,
+            kept=(held, stacks),
         )
     )
     return (

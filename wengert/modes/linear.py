@@ -57,6 +57,9 @@ class Map(NamedTuple):
     arrived at the inputs so far (`None` for nothing yet), and gives the totals: an array of which it reads few elements
     need not be passed through it as a whole. `push(dots)`, if known, gives the tangents of the results; otherwise the
     transpose is transposed. If it `selects`, some cotangents are zero because their values were not used at all.
+
+    The functions run in the sweep, when arrays that they need may have been written to. So all arrays are in the lists
+    `kept`, from which the functions read them when they run; the tape puts copies there before an array is written to.
     """
 
     pull: Callable
@@ -64,6 +67,7 @@ class Map(NamedTuple):
     push: Callable | None = None
     accumulates: bool = False
     selects: bool = False
+    kept: tuple[list[Any], ...] = ()
 
 
 class Tangent(AbstractBox):

@@ -10,7 +10,7 @@ applies the op itself; for any other op its tangent rule is run, once, with a sy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -18,10 +18,11 @@ import numpy as np
 
 from wengert.box.box import Box, outside
 from wengert.box.constructors import as_argument
-from wengert.box.writing import clone, overwrite, settled, value_in
+from wengert.box.writing import overwrite, settled, value_in
 from wengert.errors import MismatchError
 from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
 from wengert.modes.dual import check_not_inner
+from wengert.modes.held import arrays_in, memory_owner, with_copies
 from wengert.modes.linear import (
     APPLY,
     COMPONENT,
@@ -237,13 +238,13 @@ class TapeTrace(Trace):
         """
         nodes = self.nodes
         for k in range(self._searched, len(nodes)):
-            for c in _arrays_in(nodes[k]):
-                self._coefficients.setdefault(id(_memory(c)), []).append(k)
+            for c in arrays_in(nodes[k]):
+                self._coefficients.setdefault(id(memory_owner(c)), []).append(k)
         self._searched = len(nodes)
-        memory = _memory(x)
+        memory = memory_owner(x)
         copies: dict[int, Any] = {}
         for k in self._coefficients.pop(id(memory), ()):
-            nodes[k] = _with_copies(nodes[k], memory, copies)
+            nodes[k] = with_copies(nodes[k], memory, copies)
 
     def _by_rule(self, op: Op, args: tuple, values: tuple, places: tuple, y: Any, params: dict) -> Any:
         linear = LinearTrace(self.tag, self.nodes)
@@ -264,10 +265,12 @@ class TapeTrace(Trace):
         push: Callable | None = None,
         accumulates: bool = False,
         selects: bool = False,
+        kept: tuple[list[Any], ...] = (),
     ) -> list[Tape]:
         """Boxes for values that depend on the inputs by a linear map given as functions (`linear.Map`)."""
         nodes = self.nodes
-        node = (PULLBACK, tuple(inputs), Map(pull, tuple([aval_of(y) for y in outputs]), push, accumulates, selects))
+        avals = tuple([aval_of(y) for y in outputs])
+        node = (PULLBACK, tuple(inputs), Map(pull, avals, push, accumulates, selects, kept))
         nodes.append(node)
         whole = place_of(node, nodes)
         return [self._append((COMPONENT, whole, which), y) for which, y in enumerate(outputs)]
@@ -316,57 +319,10 @@ class RememberingTrace(TapeTrace):
         return self.process(op, (a, b), NO_PARAMS) if op.name in self._results.names else super().binary(op, a, b)
 
 
-def _memory(x: Any) -> Any:
-    """What writing to `x` changes: the array that owns its memory, or the box that is no view."""
-    if x.__class__ is np.ndarray:
-        return x if x.base is None else x.base
-    return x if x._view_of is None else x._view_of.root
-
-
-def _arrays_in(node: Any) -> Iterator[Any]:
-    if node.__class__ is np.ndarray or isinstance(node, Box):
-        yield node
-    elif node.__class__ in (tuple, list):
-        for item in node:
-            yield from _arrays_in(item)
-
-
-def _with_copies(node: Any, memory: Any, copies: dict[int, Any]) -> Any:
-    """A node with copies of what lies in some memory, and of each array only one."""
-    if node.__class__ is np.ndarray or isinstance(node, Box):
-        if _memory(node) is not memory:
-            return node
-        if id(node) not in copies:
-            now = settled(node)  # a branch or loop that writes to its root has made a view stale
-            copies[id(node)] = now.copy(order="K") if now.__class__ is np.ndarray else clone(now)
-        return copies[id(node)]
-    if node.__class__ in (tuple, list):
-        return node.__class__([_with_copies(item, memory, copies) for item in node])
-    return node
-
-
 def _term(a: Tape, c: Any, y: Any) -> tuple:
     """One operand of an elementwise op: its node, its coefficient, and how its shape and dtype differ from y's."""
     x = a._value
     return (a._node, c, None if same_aval(x, y) else (aval_of(x), aval_of(y)))
-
-
-def bytes_of_nodes(nodes: Sequence[Any], without: Collection[int] = ()) -> int:
-    """How much memory the coefficients of a linear program take, without some arrays, named by their ids."""
-    return sum(n for key, n in memory_of(nodes).items() if key not in without)
-
-
-def memory_of(things: Sequence[Any]) -> dict[int, int]:
-    """The arrays that own the memory of nodes or of boxes, by their ids, with their sizes in bytes."""
-    found = {}
-    for thing in things:
-        for x in _arrays_in(thing):
-            while isinstance(x, Box) and "_value" in x._state:
-                x = x._value
-            if isinstance(x, np.ndarray):
-                memory = _memory(x)
-                found[id(memory)] = memory.nbytes
-    return found
 
 
 class Recorded:

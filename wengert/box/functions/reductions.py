@@ -270,8 +270,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     else:
         weights = _weights_along(array(weights), shape, axis)
         dtype = np.result_type(dtype_of(a), dtype_of(weights))
-        if not is_inexact(dtype):
-            dtype = np.dtype(np.float64)
+        if dtype_of(a).kind in "iub":  # even if the weights have fewer digits
+            dtype = np.result_type(dtype, np.float64)
         axes = given_axes(axis, len(shape))
         keep = keepdims is not NOTHING and bool(keepdims)
         weights = cast(weights, dtype)
