@@ -101,6 +101,8 @@ def _at_symbol(container: Any, key: Any) -> Any:
         return found
     if is_symbolic(key) and not shape_of(key) and (found := _constant_in(container, key)) is not None:
         return found
+    if not is_text and is_symbolic(key) and not shape_of(key) and _are_of_different_kinds(container, key):
+        return _chosen_in(container, key)
     if not is_text and placed.is_place(key):
         found = placed.read(container, key)
         found = placed.row_at(container, key) if found is None else found
@@ -141,6 +143,29 @@ def _constant_in(container: Any, key: Any) -> Any:
         container = [current.session.item(container, k, item) for k, item in enumerate(container)]
     codes = [code_of(item) for item in container]
     return one_of(number_at(np.array(codes), key), tuple(sorted({*codes})), {})
+
+
+def _are_of_different_kinds(container: Any, key: Any) -> bool:
+    """Whether a list that is read at a symbol has constants and numbers or arrays of one type, `(x, None)[k]`: a branch
+    for each item can choose one."""
+    if dtype_of(key).kind not in "iu" or _is_counter(key) or not 0 < len(container) <= MOST:
+        return False
+    others = [item for item in container if not is_constant(item)]
+    if not 0 < len(others) < len(container):
+        return False
+    return all(map(is_number, others)) and len({(shape_of(item), dtype_of(item)) for item in others}) == 1
+
+
+def _chosen_in(container: Any, key: Any) -> Any:
+    place = number_at(np.arange(len(container)), key)
+
+    def look(places: list[int]) -> Any:
+        first, *rest = places
+        if not rest:
+            return read(container, first)
+        return stage.ifexp(stage.equality(place, first, True), lambda: read(container, first), lambda: look(rest))
+
+    return look(sorted(range(len(container)), key=lambda k: is_constant(container[k])))
 
 
 def found_under(mapping: dict, key: Any, otherwise: Callable[[], Any]) -> Any:
