@@ -50,14 +50,17 @@ def test_every_feature_turns_up():
         "buffers": "np.empty_like(", "state": "h_relax(", "algorithms": " @ ", "mixes": "np.complex64",
         "axes": "np.einsum(",
         "indices": "np.argsort(", "layouts": "order='F'", "exits": "suppress(", "dispatch": "lambda u: 0.5 * f(u)",
-        "operators": "wg.vmap(", "powers": "% 3)",
+        "operators": "wg.vmap(", "powers": "% 3)", "inheritance": "super()", "own": "dataclasses.",
+        "managers": "contextlib.contextmanager",
+        "patterns": "case [", "structures": ".left", "standard": "heapq.", "truth": "best",
+        "transforms": "np.linalg.", "cubes": "np.stack([", "scipy": "scipy.", "methods": "for ",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()
-    for seed in range(500):
+    for seed in range(800):
         text = text_of(generated(seed))
         found.update([feature for feature, word in words.items() if word in text])
-    assert not set(words) - set(found)
+    assert not set(words) - set(found), sorted(set(words) - set(found))
 
 
 def test_features_can_be_asked_for():
