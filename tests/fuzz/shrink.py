@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fuzz.compositions import COMPOSITIONS, HELPERS, Check
+from fuzz.compositions import COMPOSITIONS, HELPERS, TOOLS, Check
 from fuzz.outcome import Outcome
 from fuzz.program import Program
 
@@ -206,8 +206,8 @@ def runnable(program: Program, composition: str, outcome: Outcome) -> str:
     source = ast.unparse(ast.Module(_reached(ast.parse(program.source), names), []))
     if variant:
         source = source.replace("\ndef h_", "\n@wg.jit\ndef h_")
-    if "interpreted" in code:
-        source = f"from fuzz.interpreted import interpreted\n{source}"
+    for tool in [name for name in TOOLS if f"{name}(" in code]:
+        source = f"from {TOOLS[tool].__module__} import {tool}\n{source}"
     layout = program.points[0].layout
     note = f"\n# arguments lie in memory {layout}" if layout != "plain" else ""
     said = "\n".join(["# " + line for line in f"{outcome.kind}: {outcome.reason}\n{outcome.detail}".split("\n")])

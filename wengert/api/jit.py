@@ -223,7 +223,7 @@ class Jitted(Generic[P, R]):
         if found.left and is_given_twice((args, kwargs), found.containers_outside):
             return self._f(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]
-        if found.writes and _overlap(inputs, found.writes):
+        if found.writes and (_overlap(inputs, found.writes) or _is_read_only(inputs, found.writes)):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
         if any(isinstance(x, Traced) for x in inputs):
             results = call(call_op, *[settled(x) for x in inputs], body=found.called, name=found.name)
@@ -396,6 +396,11 @@ def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
         elif isinstance(inputs[k], Box) and any(may_overlap(inputs[k], x) for j, x in enumerate(inputs) if j != k):
             return True
     return False
+
+
+def _is_read_only(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
+    """Whether an array must not be written to that the program may write to: Python raises only if it comes there."""
+    return any(isinstance(inputs[k], np.ndarray) and not inputs[k].flags.writeable for k in writes)
 
 
 @overload

@@ -435,6 +435,22 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         _staged_or_not(items, loop, is_rest)
     except _RaisedAtOnce:
         _python_for(items, loop)
+    except Exception as error:
+        if isinstance(error, OWN_ERRORS) or not isinstance(items.count, Traced):
+            raise
+        rest = None if is_rest else lambda: _for(Items(items.count - 1, lambda k: items.item(k + 1)), loop, True)
+        loop.if_(
+            e.greater(items.count, 0),
+            functools.partial(_raised_in_first, lambda: loop.body(items.item(0)), rest, error),
+        )
+
+
+def _raised_in_first(body: Thunk, rest: Thunk | None, error: Exception) -> None:
+    """An iteration of a loop whose suite raises as soon as it is run: for all that is known the loop has none."""
+    body()
+    if rest is None:
+        raise error
+    rest()
 
 
 def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
@@ -653,6 +669,12 @@ def _while(loop: Loop, is_rest: bool) -> None:
             except FirstDiffers as error:
                 if is_rest or isinstance(error, DtypeDiffers):
                     raise
+            except Exception as error:
+                if isinstance(error, OWN_ERRORS):
+                    raise
+                rest = None if is_rest else functools.partial(_while, loop, True)
+                loop.if_(answer, functools.partial(_raised_in_first, loop.body, rest, error))
+                return
             loop.if_(answer, functools.partial(_once_more, loop))
             return
         if not settled(answer):

@@ -17,6 +17,7 @@ from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
 from wengert.capture import hooks, placed, stage
+from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
 from wengert.capture.chosen import as_array_of
 from wengert.capture.containers import note_created
 from wengert.capture.each_of import each, each_argument
@@ -28,7 +29,7 @@ from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
 from wengert.capture.optional import number_of, numbers_in
 from wengert.capture.session import current
-from wengert.capture.values import holds_symbols, is_number, is_symbolic
+from wengert.capture.values import holds_symbols, is_number, is_symbolic, note_either
 from wengert.capture.words import ChosenWords, are_words
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
@@ -202,8 +203,11 @@ def _number_in(container: tuple | list, key: Any) -> Any:
     key = settled(key)
     if not shape_of(key) and dtype_of(key).kind in "iu" and any(map(is_symbolic, container)):
         if all(is_number(item) and not shape_of(item) for item in container):
-            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
             classes = {python_class(item) for item in container}
+            if None in classes and len(classes) > 1 and tells_apart(TELLS_NUMBERS_APART):
+                return _chosen_in(container, key)
+            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
+            note_either(found, *container, is_chosen=True)
             return as_python(found) if len(classes) == 1 and None not in classes else found
         return None
     if shape_of(key) or dtype_of(key).kind not in "iu":
