@@ -38,8 +38,14 @@ def _outcome(f: Callable, *args: Any) -> Any:
         return [f(*args), *args[:2]]
     except wg.errors.WengertError:
         raise
-    except Exception:
+    except Exception as error:
+        if any(text in str(error) for text in REFUSED_WHEN_RUN):
+            raise wg.errors.StagingError(str(error)) from error
         return "raises"
+
+
+REFUSED_WHEN_RUN = ("an integer to a negative power", "never taken for one", "taken for one")
+"""What compiled programs refuse when they run (docs/refusals.md)."""
 
 
 def _as_they_are(*args: Any) -> tuple:

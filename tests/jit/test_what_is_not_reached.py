@@ -122,3 +122,39 @@ def test_a_read_only_array_that_is_not_written_to():
     with pytest.raises(ValueError, match="read-only"):
         compiled(x, 4)
     assert compiled(np.arange(3.0), 4) == 12.0
+
+
+PLACES = np.array([2, 0, 3])
+
+
+def times_zero(x, n):
+    return PLACES[n] * 0 + x[0]
+
+
+def and_false(x, n):
+    found = x[n] > 0.1
+    found &= False
+    return found + x[0]
+
+
+def or_true(x, n):
+    found = x[n] > 0.1
+    found |= True
+    return found + x[0]
+
+
+def a_truth_times_zero(x, n):
+    return np.isnan(x[n]) * 0 + x[0]
+
+
+def chosen_elsewhere(x, n):
+    return np.where(True, x[0], x[n])
+
+
+@pytest.mark.parametrize(
+    "f", [times_zero, and_false, or_true, a_truth_times_zero, chosen_elsewhere], ids=lambda f: f.__name__
+)
+def test_what_is_reached_raises_though_the_result_does_not_depend_on_it(f):
+    x, compiled = np.array([0.5, 1.5]), wg.jit(f)
+    for n in (0, 1, -2, 3, -4):
+        assert outcome(compiled, x, n) == outcome(f, x, n)
