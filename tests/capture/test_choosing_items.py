@@ -114,3 +114,14 @@ def test_items_of_different_kinds(f):
         np.testing.assert_allclose(batch(xs, ks), gradients)
     with pytest.raises(IndexError):
         wg.jit(perhaps_an_array)(xs[0], 5)
+
+
+def test_a_length_that_differs_between_examples_is_refused_by_what_needs_it():
+    def windows(x, n):
+        y = np.zeros(n + 1) + x[0]
+        return np.sum(np.lib.stride_tricks.sliding_window_view(y, 2) ** 2)
+
+    xs, ns = np.linspace(0.3, 2.0, 6).reshape(2, 3), np.array([3, 2])
+    np.testing.assert_allclose(wg.vmap(wg.jit(windows))(xs, ns), [windows(x, n) for x, n in zip(xs, ns, strict=True)])
+    with pytest.raises(wg.errors.ConcretizationError, match="depends on a value"):
+        wg.jit(wg.vmap(windows))(xs, ns)
