@@ -21,6 +21,7 @@
     program.py       a whole program, from a seed, as a module in a real file
     reference.py     what plain NumPy computes, and its derivatives by differences
     compositions.py  value, grad, jvp, …, vmap, with jit outside, inside, both, around helpers
+    outside.py       what programs keep outside from call to call
     calls.py         called again, with other data and other kinds of arguments
     interpreted.py   the captured program, without native code
     outcome.py       same, wrong, error, refusal, too slow

@@ -1,15 +1,19 @@
-"""One function called several times: with other data, and with arguments of other kinds. What the first call has left
-behind (code for its types, for its decisions, for what it found outside) must do for those after it, or not be used."""
+"""One function called several times: with other data, with arguments of other kinds, and with what it has kept. What
+the first call has left behind (code for its types, for its decisions, for what it found outside) must do for those
+after it, or not be used."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import wengert as wg
+from fuzz.outside import KEPT
+from fuzz.program import imported
 
 
 def repeated(f: Callable) -> Callable:
@@ -29,6 +33,30 @@ def varied(f: Callable, most: int = 4) -> Callable:
         return [_outcome(f, *form(x.copy(), A.copy(), a, n)) for form in [_as_they_are, *chosen, _as_they_are]]
 
     return calls
+
+
+def sequence(f: Callable, through: Callable[[Callable], Callable] = lambda f: f) -> Callable:
+    """All examples one after the other by a function that keeps something outside, in a module of its own; after some
+    calls that is changed by others."""
+    module = imported(Path(f.__code__.co_filename).read_text(encoding="utf-8"))
+    called = through(module.f)
+
+    def calls(x: np.ndarray, A: np.ndarray, a: np.ndarray, n: np.ndarray) -> list:
+        found = []
+        for call, k in enumerate((0, 0, 1, 2, 0, 1)):
+            found.append(_outcome(called, x[k].copy(), A[k].copy(), float(a[k]), int(n[k])))
+            if call == 3:
+                module.GRID[0], module.BOX.u, module.COUNT = 0.3, 0.7, 5
+                module.LOG.append(0.4)
+                module.CACHE["u"] = 0.1
+        kept = [getattr(module, name) for name in KEPT]
+        return [found, [dict(v) if isinstance(v, dict) else _plain(v) for v in kept]]
+
+    return calls
+
+
+def _plain(v: Any) -> Any:
+    return [_plain(e) for e in vars(v).values()] if hasattr(v, "__dict__") else list(v) if np.iterable(v) else v
 
 
 def _outcome(f: Callable, *args: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from fuzz.calls import repeated, varied
+from fuzz.calls import repeated, sequence, varied
 from fuzz.interpreted import interpreted
 from fuzz.outcome import SAME, Outcome, TooSlow, limited, of_exception
 from fuzz.program import Point, Program
@@ -61,17 +61,26 @@ COMPOSITIONS: dict[str, str] = {
     "lambda *args: wg.jit(wg.jacobian(flat, sparse=True))(*args).toarray()": "jacobian",
 }  # fmt: skip
 """What to run, and which of the reference's answers it must give."""
-CALLS = {"calls": "repeated(f)", "forms": "varied(f)", "calls of the gradient": f"repeated(wg.grad(total, {ALL}))"}
+CALLS = {"calls": "repeated(f)", "forms": "varied(f)", "calls of the gradient": f"repeated(wg.grad(total, {ALL}))",
+         "sequence": "sequence(f)"}  # fmt: skip
 """Answers that are those of the same calls of something else."""
-TOOLS = {"interpreted": interpreted, "repeated": repeated, "varied": varied}
+TOOLS = {"interpreted": interpreted, "repeated": repeated, "varied": varied, "sequence": sequence}
 """What compositions name besides what is in programs."""
 HELPERS = {"f": "value", f"wg.grad(total, {ALL})": "gradient", "wg.jit(f)": "value", "slope": "slope",
            f"wg.jit(wg.grad(total, {ALL}))": "gradient", "wg.vmap(f)": "values"}  # fmt: skip
 """Run once more with every helper compiled on its own."""
+SEQUENCES = {"sequence(f, wg.jit)": "sequence", "sequence(f, functools.partial(wg.jit, verify=True))": "sequence"}
+"""For programs that keep something outside."""
 EVERY = [*COMPOSITIONS, *[f"{name} # helpers compiled" for name in HELPERS]]
 EAGER = {kind: name for name, kind in reversed(COMPOSITIONS.items()) if "jit" not in name and "interp" not in name}
 """The eager composition for each kind of answer."""
 WEIGHTS = np.array([1.0, 2.0, -0.5])
+
+
+def kind_of(composition: str) -> str:
+    """Which of the reference's answers it must give."""
+    code, _, variant = composition.partition(" # ")
+    return {**HELPERS, **SEQUENCES}[code] if variant or code in SEQUENCES else COMPOSITIONS[code]
 
 
 @dataclass
@@ -97,8 +106,12 @@ class Check:
         return self.references[0]
 
     def useful(self) -> bool:
-        """Whether plain NumPy runs it, and it is smooth along a line through the point."""
+        """Whether plain NumPy runs it, and it is smooth along a line through the point; or, if it keeps something
+        outside, whether the first call does not raise."""
         try:
+            if self.program.has_state:
+                with limited(self.limit):
+                    return isinstance(self.expected("sequence")[0][0][0], list)
             with limited(self.limit):
                 self.first.total
                 self.first.value
@@ -184,7 +197,7 @@ class Check:
     def run(self, name: str) -> Outcome:
         """What becomes of one composition."""
         code, _, variant = name.partition(" # ")
-        kind = HELPERS[code] if variant else COMPOSITIONS[code]
+        kind = kind_of(name)
         try:
             expected, rtol = self.expected(kind)
         except Useless as reason:
@@ -233,7 +246,7 @@ class Check:
         if kind == "slopes":
             tangents = [r.tangents for r in self.references]
             return (*self.batch, *[np.stack(t) for t in zip(*tangents, strict=True)])
-        if kind in ("values", "gradients", "weighted gradients", "calls", "calls of the gradient"):
+        if kind in ("values", "gradients", "weighted gradients", "calls", "calls of the gradient", "sequence"):
             return tuple(np.copy(a) for a in self.batch)
         return args
 
@@ -284,4 +297,4 @@ def checked(program: Program, names: list[str], limit: float = 20.0) -> dict[str
     return {name: check.run(name) for name in names} if check.useful() else None
 
 
-__all__ = ["COMPOSITIONS", "EAGER", "EVERY", "HELPERS", "Check", "Point", "checked"]
+__all__ = ["COMPOSITIONS", "EAGER", "EVERY", "HELPERS", "SEQUENCES", "Check", "Point", "checked", "kind_of"]

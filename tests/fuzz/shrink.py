@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fuzz.compositions import COMPOSITIONS, HELPERS, TOOLS, Check
+from fuzz.compositions import TOOLS, Check, kind_of
 from fuzz.outcome import Outcome
 from fuzz.program import Program
 
@@ -199,7 +199,7 @@ def _simpler(node: ast.expr) -> Iterator[ast.expr]:
 def runnable(program: Program, composition: str, outcome: Outcome) -> str:
     """The program with the call that fails, to be pasted into a file."""
     code, _, variant = composition.partition(" # ")
-    kind = HELPERS[code] if variant else COMPOSITIONS[code]
+    kind = kind_of(composition)
     check = Check(program)
     args = ",\n    ".join(_literal(a) for a in check._arguments(kind))
     names = set(re.findall(r"[a-z_]+", code)) | {"np"}
