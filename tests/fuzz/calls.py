@@ -25,11 +25,12 @@ def repeated(f: Callable) -> Callable:
     return calls
 
 
-def varied(f: Callable, most: int = 4) -> Callable:
-    """Calls with some other forms of the arguments, and once more with the arguments themselves."""
+def varied(f: Callable, finite: bool = False) -> Callable:
+    """Calls with some other forms of the arguments, and once more with the arguments themselves. Derivatives are asked
+    for at `finite` arguments: where there is a NaN, the order of operations decides how far it spreads."""
 
     def calls(x: np.ndarray, A: np.ndarray, a: float, n: int) -> list:
-        chosen = random.Random(repr((x.tolist(), a, n))).sample(FORMS, most)
+        chosen = random.Random(repr((x.tolist(), a, n))).sample(FORMS[:-2] if finite else FORMS, 4)
         return [_outcome(f, *form(x.copy(), A.copy(), a, n)) for form in [_as_they_are, *chosen, _as_they_are]]
 
     return calls
@@ -64,6 +65,8 @@ def _outcome(f: Callable, *args: Any) -> Any:
     wrong whatever the values are is found when a function is compiled, before an index that is out of bounds.)"""
     try:
         return [f(*args), *args[:2]]
+    except wg.errors.NotDifferentiableInputError:
+        return "raises"
     except wg.errors.WengertError:
         raise
     except Exception as error:

@@ -57,11 +57,16 @@ COMPOSITIONS: dict[str, str] = {
     "repeated(wg.jit(f))": "calls", "varied(wg.jit(f))": "forms",
     f"repeated(wg.jit(wg.grad(total, {ALL})))": "calls of the gradient",
     f"repeated(wg.grad(jitted_total, {ALL}))": "calls of the gradient",
+    f"varied(wg.jit(wg.grad(total, {ALL})), finite=True)": "forms of the gradient",
+    f"varied(wg.grad(jitted_total, {ALL}), finite=True)": "forms of the gradient",
+    "varied(wg.jit(wg.jacfwd(flat)), finite=True)": "forms of the jacobian",
     "lambda *args: wg.jacobian(flat, sparse=True)(*args).toarray()": "jacobian",
     "lambda *args: wg.jit(wg.jacobian(flat, sparse=True))(*args).toarray()": "jacobian",
 }  # fmt: skip
 """What to run, and which of the reference's answers it must give."""
 CALLS = {"calls": "repeated(f)", "forms": "varied(f)", "calls of the gradient": f"repeated(wg.grad(total, {ALL}))",
+         "forms of the gradient": f"varied(wg.grad(total, {ALL}), finite=True)",
+         "forms of the jacobian": "varied(wg.jacfwd(flat), finite=True)",
          "sequence": "sequence(f)"}  # fmt: skip
 """Answers that are those of the same calls of something else."""
 TOOLS = {"interpreted": interpreted, "repeated": repeated, "varied": varied, "sequence": sequence}
@@ -213,7 +218,9 @@ class Check:
             with limited(self.limit):
                 got = quiet(self._made(code, module), *args)
         except (Exception, TooSlow) as error:
-            ends = kind == "forms" and isinstance(error, wg.errors.ConvergenceError)  # what is no number is no answer
+            ends = kind.startswith("forms") and isinstance(
+                error, wg.errors.ConvergenceError
+            )  # what is no number is no answer
             return SAME if ends else of_exception(error)
         outcome = self._compared(kind, got, expected, rtol, args, before)
         if outcome.kind == "same" and kind in EAGER and name != EAGER[kind] and (exact := self.eager(kind)) is not None:
