@@ -79,3 +79,49 @@ def test_a_part_at_a_computed_place_is_taken_apart():
         np.testing.assert_allclose(slope(t), wg.grad(f)(t), rtol=1e-14)
     with pytest.raises(ValueError, match="not enough values to unpack"):
         compiled(3.6)
+
+
+def perhaps_a_number(x, k):
+    rest = x[k:]
+    found = (x[0], None)[k % 2]
+    return np.sum(rest) if found is None else found * np.sum(x)
+
+
+def perhaps_an_array(x, k):
+    found = [None, x, "all"][k]
+    if found is None:
+        return x[1]
+    return np.sum(x) if isinstance(found, str) else found @ found
+
+
+def perhaps_a_function(x, k):
+    found = (np.sin, None, x[1])[-k]
+    if found is None:
+        return x[0]
+    return found(x[2]) if callable(found) else found * found
+
+
+@pytest.mark.parametrize("f", [perhaps_a_number, perhaps_an_array, perhaps_a_function], ids=lambda f: f.__name__)
+def test_items_of_different_kinds(f):
+    xs, ks = np.linspace(0.3, 2.0, 9).reshape(3, 3), np.array([2, 0, 1])
+    expected = [f(x, k) for x, k in zip(xs, ks, strict=True)]
+    gradients = [wg.grad(f)(x, k) for x, k in zip(xs, ks, strict=True)]
+    compiled = wg.jit(f)
+    np.testing.assert_allclose([compiled(x, k) for x, k in zip(xs, ks, strict=True)], expected)
+    for batch in (wg.vmap(f), wg.vmap(compiled), wg.jit(wg.vmap(f))):
+        np.testing.assert_allclose(batch(xs, ks), expected)
+    for batch in (wg.vmap(wg.grad(f)), wg.vmap(wg.grad(compiled)), wg.jit(wg.vmap(wg.grad(f)))):
+        np.testing.assert_allclose(batch(xs, ks), gradients)
+    with pytest.raises(IndexError):
+        wg.jit(perhaps_an_array)(xs[0], 5)
+
+
+def test_a_length_that_differs_between_examples_is_refused_by_what_needs_it():
+    def windows(x, n):
+        y = np.zeros(n + 1) + x[0]
+        return np.sum(np.lib.stride_tricks.sliding_window_view(y, 2) ** 2)
+
+    xs, ns = np.linspace(0.3, 2.0, 6).reshape(2, 3), np.array([3, 2])
+    np.testing.assert_allclose(wg.vmap(wg.jit(windows))(xs, ns), [windows(x, n) for x, n in zip(xs, ns, strict=True)])
+    with pytest.raises(wg.errors.ConcretizationError, match="depends on a value"):
+        wg.jit(wg.vmap(windows))(xs, ns)

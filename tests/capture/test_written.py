@@ -1,6 +1,11 @@
 """Derivative operators never change the caller's arrays, whoever writes to them, and under whatever name."""
 
+import collections
+import contextlib
+import copy
+import dataclasses
 import functools
+import itertools
 import operator
 
 import numpy as np
@@ -134,7 +139,44 @@ def where_results_go(x, A):
     return np.sum(A * x)
 
 
+def through_a_library(x, A):
+    for row in itertools.chain(A[:1], A[1:2]):
+        row += 1.0
+    for row in itertools.islice(A, 1):
+        row *= 2.0
+    for row, k in itertools.product([A], [1.0]):
+        row += k
+    collections.deque(A)[0] += 3.0
+    dataclasses.replace(Held(A), size=2).array[1] = 4.0
+    copy.copy(Held(A)).array[2] -= 1.0
+    functools.reduce(lambda v, w: w, [A, A])[0, 0] = 7.0
+    with contextlib.nullcontext(A) as v:
+        v *= 0.5
+    return np.sum(A * x)
+
+
+@dataclasses.dataclass
+class Held:
+    array: np.ndarray
+    size: int = 1
+
+
+def by_a_method_that_is_called_later(x, A):
+    fill = A[0].fill
+    functools.partial(A[1].fill, 2.0)()
+    fill(5.0)
+    return np.sum(A * x)
+
+
+def through_letters(x, A):
+    u = np.einsum("ij->ji", A)
+    u += True
+    np.einsum("ii->i", A)[:] = 3.0
+    return np.sum(A * x)
+
+
 PROGRAMS = [
+    through_a_library, by_a_method_that_is_called_later, through_letters,
     of_a_result_without_a_name, of_the_same_array, where_results_go, by_itself, by_another_name,
     through_a_view, in_a_helper, in_a_helper_of_a_helper, in_a_closure, by_numpy, by_a_method_of_a_row,
     by_a_method_of_the_class, as_the_target_of_a_loop,

@@ -13,10 +13,16 @@
     flow.py          ways out of nested loops, dispatch, closures, operators used by programs
     nests.py         loops over elements that read and write where they like, also behind themselves
     aliases.py       nothing but names, copies, views and writes
+    classes.py       classes as people write them: inheritance, operators, dataclasses, managers; and patterns
+    structures.py    trees, chains, tables of lists, copies; Python's own library; what is true
+    science.py       transforms, factorisations, stacks of matrices, SciPy
+    methods.py       time steps, searches, dynamic programming, filters, layers
     library.py       the functions, classes and custom rules that programs may call
     program.py       a whole program, from a seed, as a module in a real file
     reference.py     what plain NumPy computes, and its derivatives by differences
     compositions.py  value, grad, jvp, …, vmap, with jit outside, inside, both, around helpers
+    outside.py       what programs keep outside from call to call
+    calls.py         called again, with other data and other kinds of arguments
     interpreted.py   the captured program, without native code
     outcome.py       same, wrong, error, refusal, too slow
     shrink.py        a smaller program that fails in the same way

@@ -69,7 +69,11 @@ def main() -> int:
     if not check.useful():
         print("says nothing")
         return 0
-    names = [options.composition] if options.composition else compositions_for(seed, options.compositions)
+    names = (
+        [options.composition]
+        if options.composition
+        else compositions_for(seed, options.compositions, program.has_state)
+    )
     status = 0
     for name in names:
         outcome = check.run(name)

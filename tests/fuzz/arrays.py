@@ -34,6 +34,16 @@ def array(s: Scope, depth: int = 2, kinds: str = "f") -> str:
     return s.one_of(s.arrays(kinds="f") or ["x"])
 
 
+def vector(s: Scope) -> str:
+    """The name of an array with one axis."""
+    return s.one_of(s.arrays(1, "f") or ["x"])
+
+
+def matrix(s: Scope) -> str:
+    """The name of an array with two axes."""
+    return s.one_of(s.arrays(2, "f") or ["A"])
+
+
 def fitting(s: Scope, shape: tuple, depth: int = 1, kinds: str = "f") -> str:
     """What can be stored into an array of this shape: an array that broadcasts, or a number."""
     same = s.arrays(shape=shape, kinds=kinds)

@@ -8,13 +8,16 @@ result agrees with them, all other compositions must agree with the eager result
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import wengert as wg
+from fuzz.calls import repeated, sequence, varied
 from fuzz.interpreted import interpreted
 from fuzz.outcome import SAME, Outcome, TooSlow, limited, of_exception
 from fuzz.program import Point, Program
@@ -50,17 +53,39 @@ COMPOSITIONS: dict[str, str] = {
     "pulled": "gradient", "wg.jit(pulled)": "gradient",
     f"wg.grad(wg.checkpoint(total), {ALL})": "gradient",
     f"wg.grad(total, {ALL}, checkpoints=2)": "gradient", f"wg.jit(wg.grad(total, {ALL}, checkpoints=2))": "gradient",
+    # called again, with other data and other kinds of arguments
+    "repeated(wg.jit(f))": "calls", "varied(wg.jit(f))": "forms",
+    f"repeated(wg.jit(wg.grad(total, {ALL})))": "calls of the gradient",
+    f"repeated(wg.grad(jitted_total, {ALL}))": "calls of the gradient",
+    f"varied(wg.jit(wg.grad(total, {ALL})), finite=True)": "forms of the gradient",
+    f"varied(wg.grad(jitted_total, {ALL}), finite=True)": "forms of the gradient",
+    "varied(wg.jit(wg.jacfwd(flat)), finite=True)": "forms of the jacobian",
     "lambda *args: wg.jacobian(flat, sparse=True)(*args).toarray()": "jacobian",
     "lambda *args: wg.jit(wg.jacobian(flat, sparse=True))(*args).toarray()": "jacobian",
 }  # fmt: skip
 """What to run, and which of the reference's answers it must give."""
+CALLS = {"calls": "repeated(f)", "forms": "varied(f)", "calls of the gradient": f"repeated(wg.grad(total, {ALL}))",
+         "forms of the gradient": f"varied(wg.grad(total, {ALL}), finite=True)",
+         "forms of the jacobian": "varied(wg.jacfwd(flat), finite=True)",
+         "sequence": "sequence(f)"}  # fmt: skip
+"""Answers that are those of the same calls of something else."""
+TOOLS = {"interpreted": interpreted, "repeated": repeated, "varied": varied, "sequence": sequence}
+"""What compositions name besides what is in programs."""
 HELPERS = {"f": "value", f"wg.grad(total, {ALL})": "gradient", "wg.jit(f)": "value", "slope": "slope",
            f"wg.jit(wg.grad(total, {ALL}))": "gradient", "wg.vmap(f)": "values"}  # fmt: skip
 """Run once more with every helper compiled on its own."""
+SEQUENCES = {"sequence(f, wg.jit)": "sequence", "sequence(f, functools.partial(wg.jit, verify=True))": "sequence"}
+"""For programs that keep something outside."""
 EVERY = [*COMPOSITIONS, *[f"{name} # helpers compiled" for name in HELPERS]]
 EAGER = {kind: name for name, kind in reversed(COMPOSITIONS.items()) if "jit" not in name and "interp" not in name}
 """The eager composition for each kind of answer."""
 WEIGHTS = np.array([1.0, 2.0, -0.5])
+
+
+def kind_of(composition: str) -> str:
+    """Which of the reference's answers it must give."""
+    code, _, variant = composition.partition(" # ")
+    return {**HELPERS, **SEQUENCES}[code] if variant or code in SEQUENCES else COMPOSITIONS[code]
 
 
 @dataclass
@@ -86,8 +111,12 @@ class Check:
         return self.references[0]
 
     def useful(self) -> bool:
-        """Whether plain NumPy runs it, and it is smooth along a line through the point."""
+        """Whether plain NumPy runs it, and it is smooth along a line through the point; or, if it keeps something
+        outside, whether the first call does not raise."""
         try:
+            if self.program.has_state:
+                with limited(self.limit):
+                    return isinstance(self.expected("sequence")[0][0][0], list)
             with limited(self.limit):
                 self.first.total
                 self.first.value
@@ -111,6 +140,8 @@ class Check:
     def expected(self, kind: str) -> Any:
         """By plain NumPy alone, and how well it is known."""
         rough = max(self.rtol, 2e-5)
+        if kind in CALLS:
+            return quiet(self._made(CALLS[kind], self.program.module), *self._arguments(kind)), max(self.rtol, 1e-7)
         if kind == "value":
             return self.first.value[0], self.rtol
         if kind == "values":
@@ -171,13 +202,13 @@ class Check:
     def run(self, name: str) -> Outcome:
         """What becomes of one composition."""
         code, _, variant = name.partition(" # ")
-        kind = HELPERS[code] if variant else COMPOSITIONS[code]
+        kind = kind_of(name)
         try:
             expected, rtol = self.expected(kind)
         except Useless as reason:
             return Outcome("same", "", f"nothing to compare with: {reason}")
         except wg.errors.WengertError as error:
-            return of_exception(error)
+            return SAME if kind in CALLS else of_exception(error)
         except Exception as error:
             return of_exception(error)
         module = self.program.with_jitted_helpers if variant else self.program.module
@@ -185,14 +216,21 @@ class Check:
         before = [np.copy(a) for a in args]
         try:
             with limited(self.limit):
-                got = quiet(lambda: eval(code, {"interpreted": interpreted, **vars(module)})(*args))
+                got = quiet(self._made(code, module), *args)
         except (Exception, TooSlow) as error:
-            return of_exception(error)
+            ends = kind.startswith("forms") and isinstance(
+                error, wg.errors.ConvergenceError
+            )  # what is no number is no answer
+            return SAME if ends else of_exception(error)
         outcome = self._compared(kind, got, expected, rtol, args, before)
         if outcome.kind == "same" and kind in EAGER and name != EAGER[kind] and (exact := self.eager(kind)) is not None:
             rtol = max(self.rtol, 1e-7)
             return _different(flatten(got)[0], exact, rtol, f"{kind}, in comparison with the eager one") or outcome
         return outcome
+
+    @staticmethod
+    def _made(code: str, module: ModuleType) -> Callable:
+        return eval(code, {**TOOLS, **vars(module)})
 
     def eager(self, kind: str) -> list | None:
         """What the eager composition gives, to rounding: differences are not that exact."""
@@ -215,18 +253,18 @@ class Check:
         if kind == "slopes":
             tangents = [r.tangents for r in self.references]
             return (*self.batch, *[np.stack(t) for t in zip(*tangents, strict=True)])
-        if kind in ("values", "gradients", "weighted gradients"):
+        if kind in ("values", "gradients", "weighted gradients", "calls", "calls of the gradient", "sequence"):
             return tuple(np.copy(a) for a in self.batch)
         return args
 
     def _compared(self, kind: str, got: Any, expected: Any, rtol: float, args: tuple, before: list) -> Outcome:
-        if kind == "value":
-            wanted, written = self.first.value
+        if kind == "value" or kind in CALLS:
+            wanted, written = self.first.value if kind == "value" else (expected, before)
             if str(flatten(got)[1]) != str(flatten(wanted)[1]):  # classes of another module of the same source
                 return Outcome("wrong", "containers", f"{flatten(got)[1]} instead of {flatten(wanted)[1]}")
             for g, w in zip(flatten(got)[0], flatten(wanted)[0], strict=True):
-                if w.__class__ is int and np.asarray(g).dtype == float:
-                    continue  # 0 in one branch and a float in the other: docs/python-and-jit.md
+                if w.__class__ is int and np.asarray(g).dtype.kind in "if":
+                    continue  # NumPy's integer, or 0 in one branch and a float in the other: docs/python-and-jit.md
                 if np.asarray(g).dtype != np.asarray(w).dtype:
                     return Outcome("wrong", "dtype", f"{np.asarray(g).dtype} instead of {np.asarray(w).dtype}")
             bad = _different(flatten(got)[0], flatten(wanted)[0], rtol, "value")
@@ -247,8 +285,11 @@ class Check:
 def _different(got: list, expected: list, rtol: float, what: str) -> Outcome | None:
     if len(got) != len(expected):
         return Outcome("wrong", what, f"{len(got)} results instead of {len(expected)}")
-    scale = 1.0 + max([float(np.max(np.abs(e), initial=0.0)) for e in expected])
+    finite = [np.nan_to_num(e, posinf=0.0, neginf=0.0) for e in expected if not isinstance(e, str)]
+    scale = 1.0 + max([float(np.max(np.abs(e), initial=0.0)) for e in finite], default=0.0)
     for k, (g, e) in enumerate(zip(got, expected, strict=True)):
+        if isinstance(e, str):
+            continue
         g, e = np.asarray(g), np.asarray(e)
         if g.shape != e.shape:
             return Outcome("wrong", f"shape of the {what}", f"{g.shape} instead of {e.shape}")
@@ -263,4 +304,4 @@ def checked(program: Program, names: list[str], limit: float = 20.0) -> dict[str
     return {name: check.run(name) for name in names} if check.useful() else None
 
 
-__all__ = ["COMPOSITIONS", "EAGER", "EVERY", "HELPERS", "Check", "Point", "checked"]
+__all__ = ["COMPOSITIONS", "EAGER", "EVERY", "HELPERS", "SEQUENCES", "Check", "Point", "checked", "kind_of"]

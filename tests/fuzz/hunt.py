@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fuzz.compositions import EVERY, Check
+from fuzz.compositions import EVERY, SEQUENCES, Check
 from fuzz.program import generated, text_of
 from fuzz.shrink import runnable, shrunk
 
@@ -33,8 +33,10 @@ HARD_LIMIT = 180.0
 REPORT_EVERY = 300.0
 
 
-def compositions_for(seed: int, count: int) -> list[str]:
+def compositions_for(seed: int, count: int, has_state: bool = False) -> list[str]:
     """Some compositions for a program, or all of them; compiling it as it is, always."""
+    if has_state:
+        return [*SEQUENCES]
     if count >= len(EVERY):
         return EVERY
     chosen = random.Random(f"compositions {seed}").sample(EVERY, count)
@@ -67,7 +69,7 @@ def work(count: int, features: dict[str, float], statements: int, limit: float, 
         check = Check(program, limit)
         found: dict[str, Any] = {"seed": seed, "outcomes": [], "smaller": []}
         if check.useful():
-            for name in compositions_for(seed, count):
+            for name in compositions_for(seed, count, program.has_state):
                 _say({"seed": seed, "at": name})
                 start = time.monotonic()
                 outcome = check.run(name)

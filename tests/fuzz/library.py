@@ -3,15 +3,32 @@
 Names that start with `h_` are helpers, which a composition may compile on their own.
 """
 
-HEAD = """import collections
+HEAD = """import bisect
+import cmath
+import collections
 import contextlib
+import copy
 import dataclasses
+import enum
 import functools
+import heapq
 import itertools
 import math
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+import scipy.sparse
+import scipy.spatial
+import scipy.special
+import scipy.stats
 
 import wengert as wg
 

@@ -24,6 +24,7 @@ import numpy as np
 from fuzz.arrays import fitting
 from fuzz.expressions import scalar
 from fuzz.library import HEAD
+from fuzz.outside import GLOBALS, STATE
 from fuzz.scope import FEATURES, Scope, Unusable, indented
 from fuzz.suites import suite
 
@@ -170,6 +171,11 @@ class Program:
         return imported(copied.replace("np.float32", "np.float64").replace("np.complex64", "np.complex128"))
 
     @property
+    def has_state(self) -> bool:
+        """Whether what it gives depends on the calls before."""
+        return STATE in self.source
+
+    @property
     def is_single(self) -> bool:
         return any(name in self.source.split("def f(")[1] for name in ("float32", "complex64"))
 
@@ -201,7 +207,12 @@ def generated(seed: int, features: dict[str, float] | None = None, statements: i
     for name in FEATURES:
         if name not in ("scalars", "elementwise") and name not in (features or {}) and rng.random() < 0.4:
             weights[name] = 0.0
-    s = Scope(rng, weights, vars(_library()))
+    has_state = weights["outside"] > 0 and rng.random() < weights["outside"]
+    weights["outside"] *= has_state * 3
+    module = dict(vars(_library()))
+    if has_state:
+        exec(STATE, module)
+    s = Scope(rng, weights, module)
     points = points_for(seed)
     s.names = dict(zip(("x", "A", "a", "n"), points[0].arguments(), strict=True))
     s.names["n"] = 2
@@ -214,7 +225,8 @@ def generated(seed: int, features: dict[str, float] | None = None, statements: i
         lines += suite(s, 4)
     lines += _end(s, container)
     body = "\n".join(indented(lines))
-    source = f"{HEAD}\ndef f(x, A, a, n):\n{body}\n{FOOT.format(*CONTAINERS[container])}"
+    head, first = (f"{HEAD}{STATE}\n", f"    {GLOBALS}\n") if has_state else (HEAD, "")
+    source = f"{head}\ndef f(x, A, a, n):\n{first}{body}\n{FOOT.format(*CONTAINERS[container])}"
     return Program(seed, source, points)
 
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fuzz.compositions import COMPOSITIONS, HELPERS, Check
+from fuzz.compositions import TOOLS, Check, kind_of
 from fuzz.outcome import Outcome
 from fuzz.program import Program
 
@@ -199,15 +199,15 @@ def _simpler(node: ast.expr) -> Iterator[ast.expr]:
 def runnable(program: Program, composition: str, outcome: Outcome) -> str:
     """The program with the call that fails, to be pasted into a file."""
     code, _, variant = composition.partition(" # ")
-    kind = HELPERS[code] if variant else COMPOSITIONS[code]
+    kind = kind_of(composition)
     check = Check(program)
     args = ",\n    ".join(_literal(a) for a in check._arguments(kind))
     names = set(re.findall(r"[a-z_]+", code)) | {"np"}
     source = ast.unparse(ast.Module(_reached(ast.parse(program.source), names), []))
     if variant:
         source = source.replace("\ndef h_", "\n@wg.jit\ndef h_")
-    if "interpreted" in code:
-        source = f"from fuzz.interpreted import interpreted\n{source}"
+    for tool in [name for name in TOOLS if f"{name}(" in code]:
+        source = f"from {TOOLS[tool].__module__} import {tool}\n{source}"
     layout = program.points[0].layout
     note = f"\n# arguments lie in memory {layout}" if layout != "plain" else ""
     said = "\n".join(["# " + line for line in f"{outcome.kind}: {outcome.reason}\n{outcome.detail}".split("\n")])

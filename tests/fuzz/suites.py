@@ -8,6 +8,7 @@ from fuzz.algorithms import with_a_model, with_a_search, with_an_iteration, with
 from fuzz.aliases import alias
 from fuzz.arrays import array, fitting
 from fuzz.buffers import with_a_history, with_buffers, with_helpers_on_views, with_state_in_containers
+from fuzz.classes import with_inheritance, with_managers, with_matching, with_operators_of_classes
 from fuzz.containers import with_a_closure, with_a_dict, with_a_list, with_a_tuple, with_an_object
 from fuzz.expressions import atom, condition, integer, scalar
 from fuzz.flow import with_dispatch, with_operators, with_ways_out
@@ -23,9 +24,13 @@ from fuzz.idioms import (
     with_small_arrays,
     with_unpacking,
 )
+from fuzz.methods import with_layers, with_optimisers, with_tables, with_time_steps
 from fuzz.nests import nest
 from fuzz.numerics import with_axes, with_layouts, with_mixed_dtypes, with_places
+from fuzz.outside import with_outside
+from fuzz.science import with_cubes, with_scipy, with_transforms
 from fuzz.scope import Scope, Unusable, indented, kind_of, same_type
+from fuzz.structures import with_structures, with_the_library, with_truth
 from fuzz.writing import write
 
 
@@ -252,7 +257,11 @@ IDIOMS = [
     ("state", with_helpers_on_views), ("algorithms", with_elimination), ("algorithms", with_an_iteration),
     ("algorithms", with_a_search), ("algorithms", with_a_model), ("mixes", with_mixed_dtypes), ("axes", with_axes),
     ("indices", with_places), ("layouts", with_layouts), ("exits", with_ways_out), ("dispatch", with_dispatch),
-    ("operators", with_operators),
+    ("operators", with_operators), ("inheritance", with_inheritance), ("own", with_operators_of_classes),
+    ("managers", with_managers), ("patterns", with_matching), ("structures", with_structures),
+    ("standard", with_the_library), ("truth", with_truth), ("transforms", with_transforms), ("cubes", with_cubes),
+    ("scipy", with_scipy), ("methods", with_time_steps), ("methods", with_optimisers), ("methods", with_tables),
+    ("methods", with_layers), ("outside", with_outside),
 ]  # fmt: skip
 SIMPLE = (bind_a_number, bind_an_array, bind_an_integer, write, alias, with_a_dict, with_a_list, with_a_tuple,
           with_an_object, with_a_closure, *[make for _, make in IDIOMS])  # fmt: skip

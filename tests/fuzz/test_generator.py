@@ -9,6 +9,7 @@ import pytest
 
 from fuzz.compositions import COMPOSITIONS, Check, checked
 from fuzz.outcome import normal
+from fuzz.outside import GLOBALS
 from fuzz.program import generated, points_for, text_of
 from fuzz.scope import FEATURES
 from fuzz.shrink import runnable, shrunk
@@ -50,14 +51,18 @@ def test_every_feature_turns_up():
         "buffers": "np.empty_like(", "state": "h_relax(", "algorithms": " @ ", "mixes": "np.complex64",
         "axes": "np.einsum(",
         "indices": "np.argsort(", "layouts": "order='F'", "exits": "suppress(", "dispatch": "lambda u: 0.5 * f(u)",
-        "operators": "wg.vmap(", "powers": "% 3)",
+        "operators": "wg.", "powers": "% 3)", "inheritance": "self.u = u", "own": "dataclasses.",
+        "managers": "contextlib.contextmanager",
+        "patterns": "case [", "structures": ".left", "standard": "heapq.", "truth": "best",
+        "transforms": "np.linalg.", "outside": "global COUNT", "cubes": "np.stack([", "scipy": "scipy.",
+        "methods": "for ",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()
-    for seed in range(500):
+    for seed in range(800):
         text = text_of(generated(seed))
         found.update([feature for feature, word in words.items() if word in text])
-    assert not set(words) - set(found)
+    assert not set(words) - set(found), sorted(set(words) - set(found))
 
 
 def test_features_can_be_asked_for():
@@ -101,3 +106,17 @@ def test_messages_without_names_and_numbers():
 @pytest.mark.parametrize("name", list(COMPOSITIONS))
 def test_every_composition_has_an_answer(name):
     assert Check(with_body("s = np.sin(a) * x[0]", "w = x * A[0, 0]")).run(name).kind == "same"
+
+
+def test_programs_that_keep_something_outside_are_compared_by_sequences_of_calls():
+    program = generated(0, {"outside": 1.0})
+    assert program.has_state
+    program = program.smaller(program.source.replace(text_of(program), "\n    ".join([
+        "def f(x, A, a, n):", GLOBALS, "LOG.append(x[0])", "COUNT += n", "GRID[1:] *= a",
+        "return sum(LOG), GRID.sum(), GRID * 2, COUNT",
+    ])))  # fmt: skip
+    check = Check(program)
+    assert check.run("sequence(f, wg.jit)").kind == "same"
+    calls, (log, *_) = check.expected("sequence")[0]
+    assert len(calls) == 6
+    assert len(log) == 7

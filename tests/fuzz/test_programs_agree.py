@@ -31,7 +31,7 @@ def outcomes(seed: int, count: int) -> list[tuple[str, Outcome, str]]:
     check = Check(program)
     if not check.useful():
         return []
-    return [(name, check.run(name), text_of(program)) for name in compositions_for(seed, count)]
+    return [(name, check.run(name), text_of(program)) for name in compositions_for(seed, count, program.has_state)]
 
 
 def said(seed: int, name: str, outcome: Outcome, text: str) -> str:

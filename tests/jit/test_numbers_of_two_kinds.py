@@ -134,3 +134,24 @@ def test_an_item_that_is_an_integer_of_pythons_or_a_float_of_numpys():
 
     with pytest.raises(wg.errors.StagingError, match="an integer in some cases"):
         wg.jit(f)(np.float64(0.3))
+
+
+def _smaller(x, a):
+    return x * min(np.square(a), a)
+
+
+def _smallest(x, a):
+    return x + min(a, 2.5, np.float64(a) * 2)
+
+
+def _at_a_place(x, a):
+    return x * [a, np.float64(a)][int(a > 0.5)]
+
+
+@pytest.mark.parametrize("f", [_smaller, _smallest, _at_a_place], ids=lambda f: f.__name__)
+def test_the_one_that_is_chosen_decides_what_single_precision_becomes(f):
+    x, compiled = np.array([1.0, 2.0, 3.0], np.float32), wg.jit(f)
+    for a in (-0.7, 0.3, 0.7, 1.5, 3.5):
+        got, expected = compiled(x, a), f(x, a)
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-6)

@@ -109,7 +109,24 @@ def of_functions(x):
     return x * (2 if decide(x) is True else 3) + x * (decide(x) + decide(x + 1))
 
 
+def is_in(x):
+    near = round(x) in (0, 2, 3)
+    return x * (2 if near is True else 3) + x * (near + (x in [1.5]))
+
+
+def is_in_others(x):
+    k = round(x)
+    answers = (k in {2: 1}, k in range(3), k in {2, 5}, x in np.array([1.5]), k not in [2])
+    return x * sum(2**i for i, answer in enumerate(answers) if isinstance(answer, bool) and answer is True)
+
+
+def of_any_and_all(x):
+    some, every = any([x > 9, x > 1]), all([x > 0, x < 9])
+    return x * (2 if some is True else 3) * (5 if every is True else 7)
+
+
 PROGRAMS = [
+    is_in, is_in_others, of_any_and_all,
     is_true, is_not_false, is_another, negated, equal, unlike_text, counted, subtracted, counted_with_names,
     subtracted_with_names, minus, inverted, to_a_power,
     chained, class_of, small_integer, of_branches, of_loops, of_functions,
@@ -147,3 +164,21 @@ def test_match_of_a_truth_value():
 
     for x in (1.5, -1.5, np.float64(1.5)):
         assert wg.grad(f)(x) == f(x) / x == wg.jit(f)(x) / x
+
+
+def test_match_of_what_is_in_a_tuple():
+    def f(x, n):
+        match (n in (0, 2, 3), n % 2):
+            case (True, 0):
+                return x
+            case (False, k):
+                return x * (k + 1)
+            case _:
+                return x * 3
+
+    xs, ns = np.array([1.5, -0.5, 2.5, 3.5]), np.array([0, 1, 2, 3])
+    expected = [f(x, n) for x, n in zip(xs, ns, strict=True)]
+    for compiled in (wg.vmap(wg.jit(f)), wg.jit(wg.vmap(f)), wg.vmap(f)):
+        np.testing.assert_array_equal(compiled(xs, ns), expected)
+    np.testing.assert_array_equal([wg.jit(f)(x, n) for x, n in zip(xs, ns, strict=True)], expected)
+    np.testing.assert_array_equal(wg.vmap(wg.jit(wg.grad(f)))(xs, ns), expected / xs)

@@ -41,7 +41,7 @@ from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
-from wengert.errors import NotAFunctionError, StagingError, explained
+from wengert.errors import EscapedValueError, NotAFunctionError, StagingError, explained
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
 from wengert.ops.library import is_foreign
@@ -153,8 +153,8 @@ class Jitted(Generic[P, R]):
         try:
             found = self._version(form)
         except CANNOT_BE_CAPTURED as error:
-            if running.state.capture is not None:  # as a part of the function around it, it may be
-                return resolve(self._f)(*args, **kwargs)
+            if running.state.capture is not None:
+                return self._as_a_part(args, kwargs, error)
             if not self._fallback:
                 raise
             self._given_up.add(form.key)
@@ -164,6 +164,15 @@ class Jitted(Generic[P, R]):
             run = functools.partial(self._run, found, form, args, kwargs)
             return verified(self._f, repr(self), found, run, self._unverified(), args, kwargs, form.leaves)
         return self._run(found, form, args, kwargs)
+
+    def _as_a_part(self, args: tuple, kwargs: dict, refusal: Exception | None) -> Any:
+        """A call of what cannot be compiled by itself: as a part of the function around it, it may be."""
+        try:
+            return resolve(self._f)(*args, **kwargs)
+        except EscapedValueError:  # lengths that differ between examples: what cannot be compiled says more
+            if refusal is None:
+                raise
+            raise refusal from None
 
     def of(self, f: Callable) -> Jitted:
         """Another function, compiled in the same way."""
@@ -182,7 +191,7 @@ class Jitted(Generic[P, R]):
         if not found.assumed:
             return self._run_once(found, form, args, kwargs)
         if running.state.capture is not None:  # the function around it is compiled for each of the branches
-            return resolve(self._f)(*args, **kwargs)
+            return self._as_a_part(args, kwargs, found.refusal)
         tried: list[dict[str, bool]] = []
         while True:
             try:
@@ -223,7 +232,7 @@ class Jitted(Generic[P, R]):
         if found.left and is_given_twice((args, kwargs), found.containers_outside):
             return self._f(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]
-        if found.writes and _overlap(inputs, found.writes):
+        if found.writes and (_overlap(inputs, found.writes) or _is_read_only(inputs, found.writes)):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
         if any(isinstance(x, Traced) for x in inputs):
             results = call(call_op, *[settled(x) for x in inputs], body=found.called, name=found.name)
@@ -397,6 +406,11 @@ def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
         elif isinstance(inputs[k], Box) and any(may_overlap(inputs[k], x) for j, x in enumerate(inputs) if j != k):
             return True
     return False
+
+
+def _is_read_only(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
+    """Whether an array must not be written to that the program may write to: Python raises only if it comes there."""
+    return any(isinstance(inputs[k], np.ndarray) and not inputs[k].flags.writeable for k in writes)
 
 
 @overload

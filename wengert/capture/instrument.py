@@ -344,7 +344,7 @@ def _rewritten(
         node = PrivateNames(located.classes).visit(node)
     if ast.Match in kinds:
         node = without_match(node)
-    writes = writes_of(node, libraries)
+    writes = writes_of(node, frozenset([name for name in libraries if _computes_arrays(module_globals[name])]))
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
     if of is not EAGER:
@@ -365,6 +365,11 @@ def _libraries_in(module_globals: dict[str, Any]) -> frozenset[str]:
         for name, value in module_globals.items()
         if value.__class__ is ModuleType and not is_user_file(getattr(value, "__file__", None) or "<frozen>")
     )
+
+
+def _computes_arrays(module: ModuleType) -> bool:
+    """Whether a module is NumPy's or SciPy's."""
+    return module.__name__.partition(".")[0] in ("numpy", "scipy")
 
 
 _FUTURE_FLAGS = __future__.annotations.compiler_flag

@@ -24,6 +24,7 @@ from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
 from wengert.capture import hooks
+from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
 from wengert.capture.containers import LEAF, about_to_change, flatten, note_created, unflatten
 from wengert.capture.deciding import condition
 from wengert.capture.exceptions import demand
@@ -43,6 +44,7 @@ from wengert.capture.values import (
     is_short_integer,
     is_symbolic,
     may_be_integer,
+    note_either,
     note_mixed,
     truth,
 )
@@ -267,6 +269,8 @@ def extreme(original: Callable, better: Callable) -> Callable:
         best = as_python(best) if all(is_number(v) and python_class(v) is not None for v in items) else best
         if is_number(best):
             note_mixed(best, any(map(may_be_integer, items)))
+            if not any(best is item for item in items):
+                note_either(best, *items, is_chosen=True)
         return best
 
     return chosen
@@ -304,14 +308,19 @@ def _compared(better: Callable, a: Any, b: Any) -> Any:
 def _either(test: Any, a: Any, b: Any) -> Any:
     if not is_symbolic(test):
         return a if settled(test) else b
-    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b) and not _are_of_two_lengths(a, b):
-        return e.where(truth(test), a, b)
+    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b) and not _are_of_two_kinds(a, b):
+        found = e.where(truth(test), a, b)
+        are_pythons = tells_apart(TELLS_NUMBERS_APART) and None not in (python_class(a), python_class(b))
+        return as_python(found) if are_pythons else found
     return ifexp(test, lambda: a, lambda: b)
 
 
-def _are_of_two_lengths(a: Any, b: Any) -> bool:
-    """Whether one is an integer of Python's and the other one of NumPy's that is shorter."""
+def _are_of_two_kinds(a: Any, b: Any) -> bool:
+    """Whether one is an integer of Python's and the other one of NumPy's that is shorter; or one is a number of
+    Python's and the other one of NumPy's, and that matters."""
     one, other = (a, b) if python_class(a) is not None else (b, a)
+    if tells_apart(TELLS_NUMBERS_APART) and python_class(one) is not None and python_class(other) is None:
+        return True
     return dtype_of(one).kind == "i" and python_class(other) is None and is_short_integer(dtype_of(other))
 
 

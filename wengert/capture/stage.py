@@ -123,7 +123,12 @@ def not_(x: Any) -> Any:
 
 
 def _contains(a: Any, b: Any) -> Any:
-    """`a in b`: equal to one of its items."""
+    """`a in b`: equal to one of its items. Python makes a truth value of its own of the answer."""
+    found = _has(b, a)
+    return noted_boolean(found) if is_symbolic(found) else found
+
+
+def _has(b: Any, a: Any) -> Any:
     kind = b.__class__
     for x, contains in ((b, lambda one: _contains(a, one)), (a, lambda one: _contains(one, b))):
         if x.__class__ is OneOf:
@@ -435,6 +440,23 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         _staged_or_not(items, loop, is_rest)
     except _RaisedAtOnce:
         _python_for(items, loop)
+    except Exception as error:
+        if isinstance(error, OWN_ERRORS) or not isinstance(items.count, Traced):
+            raise
+        rest = None if is_rest else functools.partial(_for_others, items, loop)
+        _raised(error, loop, e.greater(items.count, 0), lambda: loop.body(items.item(0)), rest)
+
+
+def _raised(error: Exception, loop: Loop, runs: Any, first: Thunk, rest: Thunk | None) -> None:
+    """A loop whose suite raises as soon as it is run: for all that is known it does not run."""
+
+    def iterations() -> None:
+        first()
+        if rest is None:
+            raise error
+        rest()
+
+    loop.if_(runs, iterations)
 
 
 def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
@@ -562,18 +584,20 @@ def _growing(grows: Grows, items: Items, loop: Loop) -> None:
     run_growing(grows, items.count, loop.body, loop.variables.get, stage)
 
 
+def _for_others(items: Items, loop: Loop) -> None:
+    """The iterations after the first one."""
+    _for(Items(items.count - 1, lambda k: items.item(k + 1)), loop, True)
+
+
 def _first_apart(items: Items, loop: Loop) -> None:
     """The first iteration of a `for`, and a loop for the others: in these no name stands for what it was before."""
-
-    def others() -> None:
-        _for(Items(items.count - 1, lambda k: items.item(k + 1)), loop, True)
 
     def all_of_them() -> None:
         loop.body(items.item(0))
         if loop.go_on is None:
-            others()
+            _for_others(items, loop)
         else:
-            loop.if_(loop.go_on(), others)
+            loop.if_(loop.go_on(), functools.partial(_for_others, items, loop))
 
     if isinstance(items.count, Traced):
         loop.if_(e.greater(items.count, 0), all_of_them)
@@ -653,6 +677,11 @@ def _while(loop: Loop, is_rest: bool) -> None:
             except FirstDiffers as error:
                 if is_rest or isinstance(error, DtypeDiffers):
                     raise
+            except Exception as error:
+                if isinstance(error, OWN_ERRORS):
+                    raise
+                _raised(error, loop, answer, loop.body, None if is_rest else functools.partial(_while, loop, True))
+                return
             loop.if_(answer, functools.partial(_once_more, loop))
             return
         if not settled(answer):

@@ -43,7 +43,7 @@ from wengert.capture.words import refused as words_refused
 from wengert.errors import StagingError
 from wengert.ir.infer import DependsOnWhetherInteger
 from wengert.ir.node import Type
-from wengert.ir.numbers import as_python, check_whole, python_class
+from wengert.ir.numbers import as_python, check_whole, noted_boolean, python_class
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -208,7 +208,7 @@ def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
         iterable = as_an_array(iterable) if is_open(iterable) else iterable
         if isinstance(iterable, Box) and is_symbolic(iterable):
-            return FUNCTIONS[numpy_function](iterable)
+            return noted_boolean(FUNCTIONS[numpy_function](iterable))
         decides = original is any
         values: list[Any] = []
         items = map(condition, iterable)
@@ -221,7 +221,7 @@ def _all_of(original: Callable, numpy_function: Callable) -> Callable:
         if not values:
             return not decides
         combine = stage.or_ if decides else stage.and_
-        return truth(combine(*[lambda v=v: v for v in values]))
+        return noted_boolean(truth(combine(*[lambda v=v: v for v in values])))
 
     return answer
 

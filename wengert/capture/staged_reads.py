@@ -17,6 +17,7 @@ from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
 from wengert.capture import hooks, placed, stage
+from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
 from wengert.capture.chosen import as_array_of
 from wengert.capture.containers import note_created
 from wengert.capture.each_of import each, each_argument
@@ -28,7 +29,7 @@ from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
 from wengert.capture.optional import number_of, numbers_in
 from wengert.capture.session import current
-from wengert.capture.values import holds_symbols, is_number, is_symbolic
+from wengert.capture.values import holds_symbols, is_number, is_symbolic, note_either
 from wengert.capture.words import ChosenWords, are_words
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
@@ -101,6 +102,8 @@ def _at_symbol(container: Any, key: Any) -> Any:
         return found
     if is_symbolic(key) and not shape_of(key) and (found := _constant_in(container, key)) is not None:
         return found
+    if not is_text and is_symbolic(key) and not shape_of(key) and _are_of_different_kinds(container, key):
+        return _chosen_in(container, key)
     if not is_text and placed.is_place(key):
         found = placed.read(container, key)
         found = placed.row_at(container, key) if found is None else found
@@ -143,6 +146,29 @@ def _constant_in(container: Any, key: Any) -> Any:
     return one_of(number_at(np.array(codes), key), tuple(sorted({*codes})), {})
 
 
+def _are_of_different_kinds(container: Any, key: Any) -> bool:
+    """Whether a list that is read at a symbol has constants and numbers or arrays of one type, `(x, None)[k]`: a branch
+    for each item can choose one."""
+    if dtype_of(key).kind not in "iu" or _is_counter(key) or not 0 < len(container) <= MOST:
+        return False
+    others = [item for item in container if not is_constant(item)]
+    if not 0 < len(others) < len(container):
+        return False
+    return all(map(is_number, others)) and len({(shape_of(item), dtype_of(item)) for item in others}) == 1
+
+
+def _chosen_in(container: Any, key: Any) -> Any:
+    place = number_at(np.arange(len(container)), key)
+
+    def look(places: list[int]) -> Any:
+        first, *rest = places
+        if not rest:
+            return read(container, first)
+        return stage.ifexp(stage.equality(place, first, True), lambda: read(container, first), lambda: look(rest))
+
+    return look(sorted(range(len(container)), key=lambda k: is_constant(container[k])))
+
+
 def found_under(mapping: dict, key: Any, otherwise: Callable[[], Any]) -> Any:
     """What a dict holds under a key that is compared with each of its own."""
     if key.__class__ is OneOf:
@@ -177,8 +203,11 @@ def _number_in(container: tuple | list, key: Any) -> Any:
     key = settled(key)
     if not shape_of(key) and dtype_of(key).kind in "iu" and any(map(is_symbolic, container)):
         if all(is_number(item) and not shape_of(item) for item in container):
-            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
             classes = {python_class(item) for item in container}
+            if None in classes and len(classes) > 1 and tells_apart(TELLS_NUMBERS_APART):
+                return _chosen_in(container, key)
+            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
+            note_either(found, *container, is_chosen=True)
             return as_python(found) if len(classes) == 1 and None not in classes else found
         return None
     if shape_of(key) or dtype_of(key).kind not in "iu":

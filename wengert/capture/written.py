@@ -37,16 +37,18 @@ _READING = frozenset([
 ])  # fmt: skip
 """Builtins that write to no array."""
 _WRITERS = frozenset(("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis", "at", "shuffle"))
-"""Functions of libraries that write to their first argument."""
+"""Functions of NumPy and SciPy that write to their first argument."""
 _SHARING = frozenset([
     "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "array", "ravel", "reshape", "transpose",
     "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d", "moveaxis", "swapaxes", "rollaxis",
     "flip", "fliplr", "flipud", "rot90", "diagonal", "diag", "split", "array_split", "hsplit", "vsplit",
     "dsplit", "real", "imag", "broadcast_to", "broadcast_arrays", "nditer", "ndenumerate", "matrix_transpose",
     "permute_dims", "require", "asarray_chkfinite", "nan_to_num", "sliding_window_view", "as_strided", "unstack",
-    "astype", "real_if_close", "trim_zeros", "asmatrix", "frombuffer", "from_dlpack",
+    "astype", "real_if_close", "trim_zeros", "asmatrix", "frombuffer", "from_dlpack", "einsum", "ix_", "meshgrid",
+    "diff", "histogram", "histogram_bin_edges", "polyder", "polyint", "matrix_power", "fractional_matrix_power", "fftn",
+    "ifftn",
 ])  # fmt: skip
-"""Functions of libraries whose results may share memory with their arguments."""
+"""Functions of NumPy and SciPy whose results may share memory with their arguments."""
 
 _COMPUTING = frozenset([
     "copy", "sum", "mean", "max", "min", "prod", "std", "var", "dot", "cumsum", "cumprod", "all",
@@ -57,7 +59,8 @@ _COMPUTING = frozenset([
 
 
 def writes_of(function: ast.AST, libraries: frozenset[str] = frozenset()) -> frozenset[Write]:
-    """What a function may do to its parameters. `libraries` are the names of NumPy and its like in its module."""
+    """What a function may do to its parameters. `libraries` are the names of NumPy and SciPy in its module, whose
+    functions compute new arrays; what those of other libraries give, `itertools.chain(A)`, holds what they are given."""
     args = function.args  # type: ignore[attr-defined]
     parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if a]
     stands_for = {name: {name} for name in parameters}
@@ -147,6 +150,9 @@ def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
                 yield name, "", ""
         elif isinstance(target, ast.Name) and isinstance(node, ast.AugAssign):
             yield target.id, "", ""
+    if isinstance(node, ast.Attribute) and node.attr in _WRITING_METHODS:  # also if it is called later
+        for name in _shared(node.value, libraries):
+            yield name, "", ""
     if isinstance(node, ast.Call):
         yield from _handed_on(node, libraries)
 
@@ -205,6 +211,8 @@ def may_write(f: FunctionType, name: str, writes_of_function: Callable[[Function
 def _callee_writes(g: Any, place: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple) -> bool:
     if isinstance(g, BuiltinFunctionType):
         return g.__module__ == "_operator" and (g.__name__[0] == "i" or g.__name__ in ("setitem", "delitem"))
+    if isinstance(g, type) and g.__module__ in ("itertools", "collections"):
+        return False
     if not isinstance(g, FunctionType):
         return True
     first = place.rstrip("*")

@@ -5,7 +5,8 @@ branches known, what is inlined has common subexpressions, what was hoisted is c
 dead code. So they run until nothing changes. Those of `ONCE` change how a program goes through memory and would hide
 from the others what it computes; each is followed by common subexpressions and dead code.
 
-Before all others `keep_raising` looks for what is dead and may raise.
+Before all others `keep_raising` looks for what is dead and may raise, and once more after identities have been applied:
+of `x[i] > 0 and False` nothing is left, and x[i] raises all the same.
 
 A pass maps valid programs to valid programs with the same results, and returns the block it was given if it has found
 nothing to do. Its file opens with a program before and after.
@@ -175,7 +176,7 @@ def optimise(program: Program, strips: bool = True) -> Program:
     check = os.environ.get("WENGERT_CHECK", "") not in ("", "0")
     if check:
         check_program(program)
-    block = keep_raising(program.block)
+    block = keep_raising(simplify(keep_raising(program.block)))
     done: dict[Callable[[Block], Block], Block] = {}
     """For each pass, the block in which it has found nothing to do."""
     for _ in range(ROUNDS):
