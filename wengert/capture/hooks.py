@@ -52,6 +52,7 @@ from wengert.capture.instrument import (
     set_hooks,
     written_arguments,
 )
+from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
 from wengert.capture.one_of import demand_known_things
@@ -77,6 +78,7 @@ from wengert.capture.rewrite import (
     CLASS_OF,
     CONSTANTS,
     FORMAT,
+    LOCALS,
     OPERATE,
     OWN,
     READ,
@@ -750,6 +752,7 @@ set_hooks(
         OPERATE: operate,
         CLASS_OF: kind_of,
         READ_TEXT: read_text,
+        LOCALS: local_values,
         MATCHED: matched_eagerly,
     }
 )

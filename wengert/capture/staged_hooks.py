@@ -82,6 +82,7 @@ from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_
 from wengert.capture.iteration import (
     refused,
 )
+from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
@@ -753,6 +754,7 @@ set_staged_hooks(
         rewrite.OPERATE: operate,
         rewrite.CLASS_OF: lambda x: attr(x, "__class__"),
         rewrite.READ_TEXT: read_text,
+        rewrite.LOCALS: local_values,
         MATCHED: _matched,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,
