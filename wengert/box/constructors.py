@@ -325,21 +325,34 @@ def _one_number(x: Any) -> Any:
     return number(known)
 
 
+def bounds_of_arange(args: tuple, options: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Start, stop, step and type that `np.arange` is given, by place or by name.
+
+    Without a stop what is given as start is it, however many others there are: `np.arange(n, step=2)`.
+    """
+    names = ("start", "stop", "step", "dtype")
+    if len(args) > 4 or not options.keys().isdisjoint(names[: len(args)]):
+        np.arange(*[1 for _ in args], **options)  # raises what it raises
+    given = dict(zip(names, args, strict=False)) | options
+    start, stop, step, dtype = [given.get(name) for name in names]
+    if stop is None:
+        start, stop = None, start
+    if stop is None:
+        np.arange(*args, **options)
+    return 0 if start is None else start, stop, 1 if step is None else step, dtype
+
+
 @_constructs(np.arange)
 def arange(*args: Any, **kwargs: Any) -> Any:
     if not any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         like = library.near() if any(isinstance(a, float) for a in args) and "dtype" not in kwargs else None
         return cell(np.arange(*args, **kwargs) if like is None else np.arange(*args, **kwargs, like=like))
-    names = ("start", "stop", "step")
-    bounds = dict(zip(("stop",) if len(args) == 1 else names, args, strict=False)) | {
-        k: v for k, v in kwargs.items() if k in names
-    }
-    start, stop, step = bounds.get("start", 0), bounds["stop"], bounds.get("step", 1)
+    start, stop, step, dtype = bounds_of_arange(args, kwargs)
     if not isinstance(start, Traced) and not isinstance(step, Traced):
-        return cell(np.arange(start, _one_number(stop), step, dtype=kwargs.get("dtype")))
+        return cell(np.arange(start, _one_number(stop), step, dtype=dtype))
     count = math.ceil(_one_number((stop - start) / step))
     found = start + step * np.arange(max(count, 0))
-    return found if kwargs.get("dtype") is None else cast(found, kwargs["dtype"])
+    return found if dtype is None else cast(found, dtype)
 
 
 @_constructs(np.isscalar)

@@ -93,7 +93,7 @@ from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_ou
 from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
-from wengert.packages import is_followed, is_ours, is_standard
+from wengert.packages import is_followed, is_ours, is_part_of_scipy, is_standard
 from wengert.running import running
 from wengert.types import own_dict
 
@@ -465,7 +465,7 @@ def _rejects_traced(error: BaseException) -> bool:
         if not is_ours(trace.tb_frame.f_code.co_filename):
             innermost = trace.tb_frame.f_code
         trace = trace.tb_next
-    if innermost is not None and is_user_code(innermost) and not innermost.co_filename.endswith(_SOURCE_OF_CYTHON):
+    if innermost is not None and is_user_code(innermost) and not _is_of_a_library(innermost.co_filename):
         return False
     cause: BaseException | None = error
     while cause is not None:
@@ -473,6 +473,10 @@ def _rejects_traced(error: BaseException) -> bool:
             return True
         cause = cause.__cause__ or cause.__context__
     return any(f"{word} " in f"{error} " or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
+
+
+def _is_of_a_library(filename: str) -> bool:
+    return filename.endswith(_SOURCE_OF_CYTHON) or is_part_of_scipy(filename)
 
 
 _SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")

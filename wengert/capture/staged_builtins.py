@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.constructors import bounds_of_arange
 from wengert.box.dispatch import FUNCTIONS, entered_in
 from wengert.box.functions.operands import cast, demand, demand_real, fitted
 from wengert.box.writing import settled
@@ -358,12 +359,12 @@ def _full_like(a: Any, fill_value: Any, dtype: Any = None, *rest: Any, shape: An
 
 @replaces(np.arange)
 def _arange(*args: Any, **options: Any) -> Any:
-    given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step", "dtype"), args, strict=False)) | options
-    bounds = [settled(given[k]) for k in ("start", "stop", "step") if given.get(k) is not None]
-    if not any(map(is_symbolic, bounds)):
+    if not any(is_symbolic(settled(x)) for x in (*args, *options.values())):
         return hooks.REPLACEMENTS[np.arange](*args, **options)
-    dtype = None if given.get("dtype") is None else np.dtype(given["dtype"])
-    if dtype is not None and len(bounds) > 1:
+    *bounds, dtype = bounds_of_arange(args, options)
+    bounds = [settled(b) for b in bounds]
+    dtype = None if dtype is None else np.dtype(dtype)
+    if dtype is not None and bounds[0].__class__ is not int:
         fitted(bounds[0], dtype)
     if any(dtype_of(b).kind not in "iu" for b in bounds):
         return _evenly_spaced(bounds, dtype)
@@ -390,7 +391,7 @@ for _spacing in (np.linspace, np.logspace, np.geomspace):
 
 def _evenly_spaced(bounds: list, dtype: Any) -> Any:
     """`np.arange` between floats: as many as NumPy computes."""
-    start, stop, step = bounds if len(bounds) == 3 else (*bounds, 1) if len(bounds) == 2 else (0, *bounds, 1)
+    start, stop, step = bounds
     if any(dtype_of(b).kind not in "iuf" for b in bounds) or (dtype is not None and dtype.kind not in "f"):
         raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs, "
                            "of a type that is no float", remedy="use a + step * np.arange(n)")  # fmt: skip
