@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.errors import StagingError
 
 
 def area(width, height, scale=1.0):
@@ -29,7 +30,7 @@ def decides(a, b, c=None):
 
 
 def of_a_branch(x):
-    total = 0.0
+    total, doubled = 0.0, None
     if x > 1:
         doubled = 2 * x
         total = sum(locals().values())
@@ -97,3 +98,15 @@ def test_names_of_variables_that_are_builtins_elsewhere():
     np.testing.assert_allclose(wg.jit(f)(2.0), f(2.0))
     np.testing.assert_allclose(wg.jit(wg.grad(f))(2.0), 2.0, rtol=1e-9)  # Σ λ v₀² is the first element, doubled
     np.testing.assert_allclose(wg.grad(lambda x: g(lambda v: np.float64(v) ** 2, x))(3.0), 6.0)
+
+
+def test_a_variable_that_some_calls_have_and_others_have_not():
+    def f(x):
+        if x > 1:
+            more = 2 * x
+        return x * len(locals())
+
+    assert wg.grad(f)(2.0) == 2.0
+    assert wg.grad(f)(0.5) == 1.0
+    with pytest.raises(StagingError, match="'more' has a value or not"):
+        wg.jit(f)(2.0)

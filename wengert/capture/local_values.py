@@ -17,7 +17,8 @@ from typing import Any
 from wengert.capture.names import scope_of
 from wengert.capture.rewrite import LOCALS
 from wengert.capture.syntax import at, hook, load, strings, thunk
-from wengert.capture.undefined import UNDEFINED
+from wengert.capture.undefined import UNDEFINED, Perhaps
+from wengert.errors import StagingError
 
 
 def with_locals_written_out(node: Any, free: Iterable[str], module_globals: dict[str, Any]) -> Any:
@@ -68,8 +69,15 @@ class _WrittenOut(ast.NodeTransformer):
         self.generic_visit(node)
         if self.names is None or node.args or node.keywords or getattr(node.func, "id", None) not in _CALLED:
             return node
-        thunks = [thunk(at(load(name), node)) for name in self.names]
+        thunks = [thunk(at(_whatever_it_is(name), node)) for name in self.names]
         return at(ast.Dict([None], [at(hook(LOCALS, strings(self.names), *thunks), node)]), node)
+
+
+def _whatever_it_is(name: str) -> Any:
+    """The variable, also if it has no value: for that it is not asked (`expressions.py`)."""
+    node: Any = load(name)
+    node.may_have_none = True
+    return node
 
 
 def local_values(names: tuple[str, ...], *values: Callable[[], Any]) -> dict[str, Any]:
@@ -80,6 +88,11 @@ def local_values(names: tuple[str, ...], *values: Callable[[], Any]) -> dict[str
             v = value()
         except NameError:
             continue
+        if v.__class__ is Perhaps:
+            raise StagingError(
+                f"locals() where {name!r} has a value or not, which is known only when the compiled program runs",
+                remedy="give it a value before the if or the loop, None for instance",
+            )
         if v is not UNDEFINED:
             found[name] = v
     return found

@@ -252,7 +252,7 @@ def gzscore(a: Any, *, axis: Any = 0, ddof: int = 0) -> Any:
     return zscore(np.log(_floats(a)), axis, ddof)
 
 
-# ------------------------------------------------------------------------------------------------------------ on circles
+# ----------------------------------------------------------------------------------------------------------- on circles
 
 
 def _on_a_circle(samples: Any, period: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, Any]:
@@ -286,7 +286,7 @@ def circstd(samples: Any, high: Any = 2 * np.pi, low: Any = 0, axis: Any = None,
 
 
 def _empirical(u: Any, v: Any, u_weights: Any, v_weights: Any) -> tuple[Any, Any]:
-    """The distances between neighbours among the values of two samples, and by how much the shares below them differ."""
+    """The distances between neighbours among all values, and how far apart the shares below them are."""
     u, v = _floats(u), _floats(v)
     every = np.sort(np.concatenate((u, v)))
     shares = []
