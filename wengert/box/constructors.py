@@ -164,34 +164,34 @@ _COPY_MODES = np._CopyMode
 
 
 @_constructs(np.array)
-def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           like: Any = None) -> Any:  # fmt: skip
     if copy.__class__ is _COPY_MODES:
         copy = {0: False, 1: True, 2: None}[copy.value]
-    if library.is_foreign(obj):
-        made: Any = np.array(obj, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+    if library.is_foreign(object):
+        made: Any = np.array(object, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
         return cell(made)  # of its own library
-    if not holds_traced(obj):
+    if not holds_traced(object):
         try:
-            made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
+            made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
         except ValueError as error:
             if str(error) != NO_ARRAY:
                 raise
-            return array(array_of(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
-        is_new = copy or (made is not obj and made.base is None)  # or the array itself, or other people's memory
+            return array(array_of(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+        is_new = copy or (made is not object and made.base is None)  # or the array itself, or other people's memory
         return _own(made) if is_new else made
-    if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]
-        if dtype is None or np.dtype(dtype) == dtype_of(obj):
-            y: Any = _in_order(obj, order) if order in ("C", "F") else obj
-            if y is obj or copy is None:
+    if isinstance(object, Traced) and not copy and not object._is_python_number:  # type: ignore[attr-defined]
+        if dtype is None or np.dtype(dtype) == dtype_of(object):
+            y: Any = _in_order(object, order) if order in ("C", "F") else object
+            if y is object or copy is None:
                 return y.reshape((1,) * (ndmin - ndim_of(y)) + y.shape) if ndmin > ndim_of(y) else y
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if dtype is not None and np.dtype(dtype) == object:
-        return _of_objects(obj)
-    x = settled(as_operand(obj if dtype is None else fitted(obj, np.dtype(dtype))))
-    wanted = "C" if order not in ("C", "F") and obj.__class__ in (list, tuple) else order
-    if x is obj and copy:
+        return _of_objects(object)
+    x = settled(as_operand(object if dtype is None else fitted(object, np.dtype(dtype))))
+    wanted = "C" if order not in ("C", "F") and object.__class__ in (list, tuple) else order
+    if x is object and copy:
         x = copied(x, order)
     elif wanted in ("C", "F"):
         x = _in_order(x, wanted)

@@ -25,7 +25,7 @@ import numpy as np
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
@@ -548,7 +548,7 @@ def _writing_first(f: Any) -> Any:
 
 
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
-    REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
+    REPLACEMENTS[_function] = first_by_name(_function, _writing_first(FUNCTIONS[_function]))
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function, makes=True))
 for _iterator in (map, itertools.starmap, itertools.accumulate):

@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.constructors import bounds_of_arange
-from wengert.box.dispatch import FUNCTIONS, entered_in
+from wengert.box.dispatch import FUNCTIONS, entered_in, first_by_name
 from wengert.box.functions.operands import cast, demand, demand_real, fitted
 from wengert.box.writing import settled
 from wengert.capture import hooks, ordering, real_or_complex, retrying, rewrite, stage, whole_numbers
@@ -165,7 +165,8 @@ BUILTINS[math.trunc] = _rounding(e.trunc, math.trunc)
 
 
 @replaces(round)
-def _round(x: Any, ndigits: Any = None) -> Any:
+def _round(number: Any, ndigits: Any = None) -> Any:
+    x = number
     if not is_symbolic(x):
         return round(x) if ndigits is None else round(x, ndigits)
     if shape_of(x):
@@ -414,7 +415,7 @@ def _of_lists(original: Callable) -> Callable:
 
 _AS_ROWS = (np.array, np.asarray, np.stack)
 for _joining in {*_AS_ROWS, *JOINING}:
-    BUILTINS[_joining] = _of_lists(_joining)
+    BUILTINS[_joining] = first_by_name(_joining, _of_lists(_joining))
 
 
 def _choosing(original: Callable) -> Callable:
@@ -429,4 +430,4 @@ def _choosing(original: Callable) -> Callable:
     return chosen_from
 
 
-BUILTINS[np.where], BUILTINS[np.select] = _choosing(np.where), _choosing(np.select)
+BUILTINS[np.where], BUILTINS[np.select] = _choosing(np.where), first_by_name(np.select, _choosing(np.select))
