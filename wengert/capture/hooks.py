@@ -365,15 +365,29 @@ _CACHED = functools._lru_cache_wrapper
 
 
 def _uncached(f: Any) -> Any:
-    """A function with a cache: what is traced is no key of it."""
+    """A function with a cache: what is traced, or holds what is, is no key of it."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
         for a in (*args, *kwargs.values()):
-            if isinstance(a, Traced):
+            if isinstance(a, Traced) or (a.__class__ not in _KEYS and _cannot_be_key(a)):
                 return call(f.__wrapped__)(*args, **kwargs)
         return f(*args, **kwargs)
 
     return called
+
+
+_KEYS = (int, float, str, bool, type(None))
+
+
+def _cannot_be_key(a: Any) -> bool:
+    """Whether something is no key because of traced values in it: a tuple, or an object that is known by its fields."""
+    try:
+        hash(a)
+    except ConcretizationError:
+        return True
+    except TypeError:
+        pass  # the function says so itself
+    return False
 
 
 def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False) -> Any:
@@ -486,7 +500,10 @@ def _names_class(error: BaseException, args: tuple) -> bool:
     """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual", "not 'Sym'"."""
     words = str(error) if isinstance(error, TypeError) else ""
     names = {name for a in args if isinstance(a, Traced) for name in (type(a).__name__, type(a).__qualname__)}
-    return any(f"'{name}'" in words or re.search(rf"got {name}\b", words) for name in names)
+    return any(
+        f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words
+        for name in names
+    )
 
 
 def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:

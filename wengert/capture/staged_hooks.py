@@ -52,7 +52,7 @@ from wengert.capture.containers import (
     RESUMING,
     about_to_change,
     about_to_iterate,
-    leaves,
+    leaves_within,
     note_created,
     stages,
 )
@@ -352,7 +352,7 @@ def made(container: Any) -> Any:
 def given(value: Any) -> Any:
     """What a function returns that may have returned before; a program may have kept it, and call it when it runs."""
     if (capture := running.state.capture) is not None:
-        for leaf in leaves(value):
+        for leaf in leaves_within(value):
             capture.links.wake(leaf)
     return value
 
