@@ -20,6 +20,7 @@ from wengert.capture.hooks import (
     store_in_item,
 )
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks, staged
+from wengert.capture.local_values import local_values
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
 from wengert.capture.managers import swallowed
 from wengert.capture.matching import matched
@@ -167,7 +168,7 @@ REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
      augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b),
-     lambda x: x.__class__, lambda text: text, matched),
+     lambda x: x.__class__, lambda text: text, local_values, matched),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(

@@ -91,6 +91,11 @@ def is_followed(filename: str) -> bool:
     return True
 
 
+def is_part_of_scipy(filename: str) -> bool:
+    """Whether a file is one of those modules of SciPy: what goes wrong in it is to be told of SciPy's function."""
+    return installed_name(filename) in _FOLLOWED_OF_SCIPY
+
+
 def is_standard(filename: str) -> bool:
     """Whether a file is of Python's standard library."""
     return filename.startswith(_STANDARD) and installed_name(filename) is None

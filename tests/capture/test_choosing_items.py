@@ -125,3 +125,25 @@ def test_a_length_that_differs_between_examples_is_refused_by_what_needs_it():
     np.testing.assert_allclose(wg.vmap(wg.jit(windows))(xs, ns), [windows(x, n) for x, n in zip(xs, ns, strict=True)])
     with pytest.raises(wg.errors.ConcretizationError, match="depends on a value"):
         wg.jit(wg.vmap(windows))(xs, ns)
+
+
+def test_texts_at_places_that_are_known():
+    def f(x, k):
+        names = np.array(["a", "b", "c"])
+        missing = names[np.where(~np.isin(names, ["a", "c"]))]
+        if len(missing) > 1:
+            raise ValueError(missing)
+        return x * k * len(missing)
+
+    assert wg.jit(f)(2.0, 3.0) == f(2.0, 3.0) == 6.0
+    assert wg.jit(wg.grad(f))(2.0, 3.0) == 3.0
+
+
+def test_questions_about_the_type_of_what_data_select():
+    def f(x):
+        y = x[x > 1.0]
+        return np.sum(y) * (np.isrealobj(y) + 2 * np.iscomplexobj(y * 1j) + (np.result_type(y, 1.0) == np.float64))
+
+    x = np.array([0.5, 2.0, 3.0])
+    np.testing.assert_allclose(wg.jit(f)(x), 20.0)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x), [0.0, 4.0, 4.0])

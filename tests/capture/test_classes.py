@@ -497,3 +497,65 @@ def test_our_own_questions_call_no_method_of_the_users():
 
     assert wg.grad(f)(1.0) == wg.jit(wg.grad(f))(1.0) == 1.0
     assert asked == []
+
+
+class Remembered(property):
+    """A property of a derived class, which keeps what it found."""
+
+    def __init__(self, fget):
+        super().__init__(fget)
+        self.name = "_" + fget.__name__
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        if self.name not in vars(instance):
+            vars(instance)[self.name] = super().__get__(instance, owner)
+        return vars(instance)[self.name]
+
+
+class Documented(property):
+    """One that is a property and nothing else."""
+
+
+class Cached(functools.cached_property):
+    """And one of the other kind."""
+
+
+class Angle:
+    def __init__(self, a):
+        self.a = a
+
+    @Remembered
+    def sine(self):
+        return math.sin(self.a)
+
+    @Documented
+    def cosine(self):
+        """The cosine."""
+        return math.cos(self.a) if self.a > 0 else 0.0
+
+    @cosine.setter
+    def cosine(self, value):
+        self.a = math.acos(value)
+
+    @Cached
+    def tangent(self):
+        return math.tan(self.a)
+
+
+def of_an_angle(x):
+    angle = Angle(x)
+    found = angle.sine + angle.cosine + angle.tangent + angle.sine
+    angle.cosine = math.cos(2 * x)
+    return found + angle.a
+
+
+@pytest.mark.parametrize("way", [lambda f: f, wg.jit])
+def test_properties_of_derived_classes(way):
+    np.testing.assert_allclose(way(of_an_angle)(0.3), of_an_angle(0.3), rtol=1e-14)
+    want = 2 * np.cos(0.3) - np.sin(0.3) + 1 / np.cos(0.3) ** 2 + 2
+    np.testing.assert_allclose(wg.grad(way(of_an_angle))(0.3), want, rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.grad(way(of_an_angle)))(0.3), want, rtol=1e-12)
+    assert Angle.cosine.__doc__ == "The cosine."
+    assert isinstance(Angle.__dict__["sine"], Remembered)

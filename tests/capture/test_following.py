@@ -159,7 +159,17 @@ def cached(x):
         out[n] = x[n]
         return out
 
-    return fibonacci(6) + sum(table(1)) + sum(table(1))
+    @functools.cache
+    def of_several(pair, *, place):  # what is traced may be in a tuple, or a field
+        return pair[0] * math.exp(pair[1]) + place.height**2
+
+    held = of_several((x[0], 0.5), place=Place(x[1])) + of_several((2, 0.5), place=Place(1.0))
+    return fibonacci(6) + sum(table(1)) + sum(table(1)) + held
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    height: float
 
 
 class Callable_:

@@ -125,7 +125,7 @@ def test_functions_that_are_not_lowered():
     def frame(n):
         if n:
             y = 1
-        return sorted(locals())
+        return sorted(dir())
 
     def evaluates(n):
         y = 3

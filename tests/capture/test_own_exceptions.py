@@ -54,3 +54,41 @@ def test_a_local_class_is_raised_as_its_base():
 
     with pytest.raises(KeyError, match="Local"):
         wg.jit(f)(3.0)
+
+
+def checked(x):
+    if not np.isfinite(np.sum(x)):
+        if np.any(np.isnan(x)):
+            kind = "NaN"
+        else:
+            kind = f"infinity for {x.dtype!r}"
+        message = f"Input contains {kind}."
+        if np.any(np.isnan(x)):
+            message += " Leave it out."
+        raise ValueError(message)
+    return np.sum(x**2)
+
+
+def chosen_of_three(x):
+    if x < 0:
+        message = "low"
+        if x < -1:
+            message = "lower"
+        if x < -2:
+            message = "lowest"
+        raise ValueError(message)
+    return x**2
+
+
+def test_messages_that_several_branches_have_made():
+    for f in (checked, wg.jit(checked), wg.jit(wg.grad(checked))):
+        f(np.array([1.0, 2.0]))
+        with pytest.raises(ValueError, match="NaN. Leave it out."):
+            f(np.array([1.0, np.nan]))
+        with pytest.raises(ValueError, match=r"infinity for dtype\('float64'\)."):
+            f(np.array([1.0, np.inf]))
+    for f in (chosen_of_three, wg.jit(chosen_of_three)):
+        assert f(np.float64(3.0)) == 9.0
+        for at, text in ((-0.5, "low"), (-1.5, "lower"), (-2.5, "lowest")):
+            with pytest.raises(ValueError, match=f"^{text}( |$)"):
+                f(np.float64(at))

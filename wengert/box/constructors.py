@@ -164,27 +164,27 @@ _COPY_MODES = np._CopyMode
 
 
 @_constructs(np.array)
-def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           like: Any = None) -> Any:  # fmt: skip
     if copy.__class__ is _COPY_MODES:
         copy = {0: False, 1: True, 2: None}[copy.value]
-    if library.is_foreign(obj):
-        made: Any = np.array(obj, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+    if library.is_foreign(object):
+        made: Any = np.array(object, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
         return cell(made)  # of its own library
-    if not holds_traced(obj):
-        return _plain_array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
-    if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]
-        if dtype is None or np.dtype(dtype) == dtype_of(obj):
-            y: Any = _in_order(obj, order) if order in ("C", "F") else obj
-            if y is obj or copy is None:
+    if not holds_traced(object):
+        return _plain_array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    if isinstance(object, Traced) and not copy and not object._is_python_number:  # type: ignore[attr-defined]
+        if dtype is None or np.dtype(dtype) == dtype_of(object):
+            y: Any = _in_order(object, order) if order in ("C", "F") else object
+            if y is object or copy is None:
                 return y.reshape((1,) * (ndmin - ndim_of(y)) + y.shape) if ndmin > ndim_of(y) else y
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if dtype is not None and np.dtype(dtype) == object:
-        return _of_objects(obj)
-    x = settled(as_operand(obj if dtype is None else fitted(obj, np.dtype(dtype))))
-    wanted = "C" if order not in ("C", "F") and obj.__class__ in (list, tuple) else order
-    if x is obj and copy:
+    if dtype is not None and np.dtype(dtype).kind == "O":
+        return _of_objects(object)
+    x = settled(as_operand(object if dtype is None else fitted(object, np.dtype(dtype))))
+    wanted = "C" if order not in ("C", "F") and object.__class__ in (list, tuple) else order
+    if x is object and copy:
         x = copied(x, order)
     elif wanted in ("C", "F"):
         x = _in_order(x, wanted)
@@ -329,21 +329,34 @@ def _one_number(x: Any) -> Any:
     return number(known)
 
 
+def bounds_of_arange(args: tuple, options: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Start, stop, step and type that `np.arange` is given, by place or by name.
+
+    Without a stop what is given as start is it, however many others there are: `np.arange(n, step=2)`.
+    """
+    names = ("start", "stop", "step", "dtype")
+    if len(args) > 4 or not options.keys().isdisjoint(names[: len(args)]):
+        np.arange(*[1 for _ in args], **options)  # raises what it raises
+    given = dict(zip(names, args, strict=False)) | options
+    start, stop, step, dtype = [given.get(name) for name in names]
+    if stop is None:
+        start, stop = None, start
+    if stop is None:
+        np.arange(*args, **options)
+    return 0 if start is None else start, stop, 1 if step is None else step, dtype
+
+
 @_constructs(np.arange)
 def arange(*args: Any, **kwargs: Any) -> Any:
     if not any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         like = library.near() if any(isinstance(a, float) for a in args) and "dtype" not in kwargs else None
         return cell(np.arange(*args, **kwargs) if like is None else np.arange(*args, **kwargs, like=like))
-    names = ("start", "stop", "step")
-    bounds = dict(zip(("stop",) if len(args) == 1 else names, args, strict=False)) | {
-        k: v for k, v in kwargs.items() if k in names
-    }
-    start, stop, step = bounds.get("start", 0), bounds["stop"], bounds.get("step", 1)
+    start, stop, step, dtype = bounds_of_arange(args, kwargs)
     if not isinstance(start, Traced) and not isinstance(step, Traced):
-        return cell(np.arange(start, _one_number(stop), step, dtype=kwargs.get("dtype")))
+        return cell(np.arange(start, _one_number(stop), step, dtype=dtype))
     count = math.ceil(_one_number((stop - start) / step))
     found = start + step * np.arange(max(count, 0))
-    return found if kwargs.get("dtype") is None else cast(found, kwargs["dtype"])
+    return found if dtype is None else cast(found, dtype)
 
 
 @_constructs(np.isscalar)

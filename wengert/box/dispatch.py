@@ -41,6 +41,24 @@ BLIND: dict[Any, Callable] = {}
 NONDIFFERENTIABLE: dict[Any, str] = {}
 
 
+def first_by_name(original: Any, f: Callable, count: int = 1) -> Callable:
+    """A function in the place of a library's, which takes its first arguments also under the names they have there."""
+    try:
+        names = tuple(inspect.signature(original).parameters)[:count]
+    except ValueError:  # of some in C nothing is told
+        return f
+
+    @functools.wraps(f)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for name in names[len(args) :]:
+            if name not in kwargs:
+                break
+            args = (*args, kwargs.pop(name))
+        return f(*args, **kwargs)
+
+    return called
+
+
 def entered_in(table: dict[Any, Callable], *keys: Any) -> Callable[[Callable], Callable]:
     """Declare that what follows is what a table has under these keys; `None` stands for none."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, implements_blind, name_of
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, first_by_name, implements, implements_blind, name_of
 from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, fitted, holds_traced, operand, pick, promoting, size_of
 from wengert.box.functions.shapes import relaid
@@ -65,7 +65,7 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
 
         first = next(iter(inspect.signature(implementation).parameters))
         WRITERS.add(function)
-        return implements(function)(writer)
+        return implements(function)(first_by_name(function, writer))
 
     return register
 
@@ -466,4 +466,4 @@ def _copying(implementation: Callable) -> Callable:
 
 for _name in ["astype", "concatenate", "concat", "column_stack", "pad"]:
     if hasattr(np, _name):
-        FUNCTIONS[getattr(np, _name)] = _copying(FUNCTIONS[getattr(np, _name)])
+        FUNCTIONS[getattr(np, _name)] = first_by_name(getattr(np, _name), _copying(FUNCTIONS[getattr(np, _name)]))

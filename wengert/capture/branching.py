@@ -27,7 +27,7 @@ from wengert.capture.containers import (
     described_slot,
     freeze,
     held_elsewhere,
-    leaves,
+    leaves_within,
     put_all,
 )
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
@@ -152,7 +152,7 @@ class _Branch:
         self._at_end: dict[int, tuple[Any, Any]] = {}
         self._facts: dict[int, Facts] = {}
         held = [value for thing, _ in self.capture.objects.values() for value in content(thing).values()]
-        for leaf in leaves((self.value, self.state, held)):
+        for leaf in leaves_within((self.value, self.state, held)):
             if not isinstance(leaf, Box) or id(leaf) in self._facts:
                 continue
             root = root_of(leaf)

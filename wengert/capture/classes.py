@@ -132,8 +132,14 @@ def _meet_one(cls: Any) -> None:
             parts = [part and _following(part) for part in (value.fget, value.fset, value.fdel)]
             if parts != [value.fget, value.fset, value.fdel]:
                 new = property(parts[0], parts[1], parts[2], value.__doc__)
-        elif value.__class__ is functools.cached_property:
+        elif isinstance(value, functools.cached_property):
             value.func = _following(value.func)
+            meet(value.__class__)
+        elif isinstance(value, property):  # of a derived class, which may have more: it stays, with other parts
+            parts = [part and _following(part) for part in (value.fget, value.fset, value.fdel)]
+            if parts != [value.fget, value.fset, value.fdel]:
+                property.__init__(value, parts[0], parts[1], parts[2], value.__doc__)
+            meet(value.__class__)
         elif value.__class__ not in _known and not callable(value) and hasattr(value.__class__, "__get__"):
             meet(value.__class__)
         if new is not None and new is not value:

@@ -62,6 +62,22 @@ def leaves(value: Any) -> list[Any]:
     return flatten(value)[0]
 
 
+def leaves_within(value: Any) -> list[Any]:
+    """The leaves of a value, each once, also if there is a way from an object in it to itself."""
+    found, seen, pending = [], {}, [value]
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
+        parts = parts_of(one)
+        if parts is None:
+            found.append(one)
+        else:
+            pending += parts.values()
+    return found
+
+
 def _flatten(value: Any, found: list[Any], around: tuple) -> Structure:
     parts = parts_of(value)
     if parts is None:

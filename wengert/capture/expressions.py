@@ -91,6 +91,13 @@ def said_to_rebind(node: Any) -> list[ast.stmt]:
     return [statement(hook(REBINDS, thunk(at(ast.Tuple(list(names), ast.Load()), node.body[0]))), node.body[0])]
 
 
+def _sure(node: ast.Name, *is_free: ast.expr) -> ast.expr:
+    """A variable that may have no value, where it must have one."""
+    if hasattr(node, "may_have_none"):  # (see `local_values.py`)
+        return node
+    return at(hook(DEFINED, ast.Constant(node.id), node, *is_free), node)
+
+
 class Reading(ast.NodeTransformer):
     """Lowers what is read, and `is`, where nothing else is lowered, in a generator for instance: what comes from
     outside is an input or guarded there too, and what may be None must not look as if it were not. Functions say which
@@ -132,7 +139,7 @@ class Reading(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or name.startswith(OURS):
             return node
         if name in self.unsure:
-            return at(hook(DEFINED, ast.Constant(name), node, ast.Constant(True)), node)
+            return _sure(node, ast.Constant(True))
         if name in self.local:
             return node
         if name not in self.as_global and hasattr(builtins, name) and name not in self.free:
@@ -255,11 +262,11 @@ class Expressions(ast.NodeTransformer):
             return at(hook(DEFAULT, node), node)
         if name in self.scope.local:
             if name in self.tentative and (name not in self.assigned or name in self.deleted):
-                return at(hook(DEFINED, ast.Constant(name), node), node)
+                return _sure(node)
             return node
         if name not in self.scope.as_global:
             if name in self.unsure:
-                return at(hook(DEFINED, ast.Constant(name), node, ast.Constant(True)), node)
+                return _sure(node, ast.Constant(True))
             if name in self.around or (hasattr(builtins, name) and name not in self.free):
                 return node
         return at(hook(LOAD, ast.Constant(name), node), node)

@@ -33,7 +33,7 @@ import numpy as np
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
@@ -60,6 +60,7 @@ from wengert.capture.instrument import (
     set_hooks,
     written_arguments,
 )
+from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
 from wengert.capture.one_of import demand_known_things
@@ -85,6 +86,7 @@ from wengert.capture.rewrite import (
     CLASS_OF,
     CONSTANTS,
     FORMAT,
+    LOCALS,
     OPERATE,
     OUT,
     OVERWRITING,
@@ -113,7 +115,7 @@ from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_ou
 from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
-from wengert.packages import is_followed, is_ours, is_standard
+from wengert.packages import is_followed, is_ours, is_part_of_scipy, is_standard
 from wengert.running import running
 from wengert.types import own_dict
 
@@ -406,11 +408,11 @@ _CACHED = functools._lru_cache_wrapper
 
 
 def _uncached(f: Any) -> Any:
-    """A function with a cache: what is traced is no key of it."""
+    """A function with a cache: what is traced, or holds what is, is no key of it."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
         for a in (*args, *kwargs.values()):
-            if isinstance(a, Traced):
+            if isinstance(a, Traced) or (a.__class__ not in _KEYS and _cannot_be_key(a)):
                 return call(f.__wrapped__)(*args, **kwargs)
         return f(*args, **kwargs)
 
@@ -425,6 +427,20 @@ _OF_KIND: dict[type, Callable[[Any], Any]] = {
     _CACHED: _uncached,
 }
 """What is called for a function, by its class; `None` where that does not decide."""
+
+
+_KEYS = (int, float, str, bool, type(None))
+
+
+def _cannot_be_key(a: Any) -> bool:
+    """Whether something is no key because of traced values in it: a tuple, or an object that is known by its fields."""
+    try:
+        hash(a)
+    except ConcretizationError:
+        return True
+    except TypeError:
+        pass  # the function says so itself
+    return False
 
 
 def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False) -> Any:
@@ -516,7 +532,7 @@ def _rejects_traced(error: BaseException) -> bool:
         if not is_ours(trace.tb_frame.f_code.co_filename):
             innermost = trace.tb_frame.f_code
         trace = trace.tb_next
-    if innermost is not None and is_user_code(innermost) and not innermost.co_filename.endswith(_SOURCE_OF_CYTHON):
+    if innermost is not None and is_user_code(innermost) and not _is_of_a_library(innermost.co_filename):
         return False
     cause: BaseException | None = error
     while cause is not None:
@@ -526,6 +542,10 @@ def _rejects_traced(error: BaseException) -> bool:
     return any(f"{word} " in f"{error} " or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
 
 
+def _is_of_a_library(filename: str) -> bool:
+    return filename.endswith(_SOURCE_OF_CYTHON) or is_part_of_scipy(filename)
+
+
 _SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")
 
 
@@ -533,7 +553,10 @@ def _names_class(error: BaseException, args: tuple) -> bool:
     """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual", "not 'Sym'"."""
     words = str(error) if isinstance(error, TypeError) else ""
     names = {name for a in args if isinstance(a, Traced) for name in (type(a).__name__, type(a).__qualname__)}
-    return any(f"'{name}'" in words or re.search(rf"got {name}\b", words) for name in names)
+    return any(
+        f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words
+        for name in names
+    )
 
 
 def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
@@ -568,7 +591,7 @@ def _of_a_library(module: Any) -> bool:
 
 
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
-    REPLACEMENTS[_function] = writing_first(FUNCTIONS[_function])
+    REPLACEMENTS[_function] = first_by_name(_function, writing_first(FUNCTIONS[_function]))
 for _function in FIRST_WRITTEN:
     REPLACEMENTS.setdefault(_function, writing_first(_function))
 for _function in FOLLOW_ARGUMENTS:
@@ -781,6 +804,7 @@ set_hooks(
         CLASS_OF: kind_of,
         SET_IN: set_in,
         READ_TEXT: read_text,
+        LOCALS: local_values,
         MATCHED: matched_eagerly,
     }
 )

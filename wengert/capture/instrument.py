@@ -33,6 +33,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
 from wengert.capture.classes import Follow, followed, meet, meet_value
 from wengert.capture.deep import deeply
+from wengert.capture.local_values import with_locals_written_out
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
@@ -344,6 +345,7 @@ def _rewritten(
         node = PrivateNames(located.classes).visit(node)
     if ast.Match in kinds:
         node = without_match(node)
+    node = with_locals_written_out(node, code.co_freevars, module_globals)
     writes = writes_of(node, frozenset([name for name in libraries if _computes_arrays(module_globals[name])]))
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []

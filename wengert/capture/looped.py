@@ -17,6 +17,7 @@ import numpy as np
 from wengert.box.box import ArrayIterator, Box
 from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
+from wengert.capture.local_values import local_values
 from wengert.capture.managers import swallowed
 from wengert.capture.matching import MATCHED
 from wengert.capture.read_texts import read_text
@@ -365,6 +366,7 @@ LOOPED.set_hooks(
         rewrite.CLASS_OF: hooks.kind_of,
         rewrite.SET_IN: hooks.set_in,
         rewrite.READ_TEXT: read_text,
+        rewrite.LOCALS: local_values,
         MATCHED: hooks.matched_eagerly,
         lowered.IF: _if,
         lowered.FOR: for_,

@@ -131,11 +131,11 @@ def can_be_lowered(node: Any) -> bool:
     """Not generators and coroutines, and nothing that looks at its own frame."""
     if isinstance(node, ast.AsyncFunctionDef):
         return False
-    body = body_of(node)
+    body, local = body_of(node), scope_of(node).local
     for inner in own_nodes(body):
         if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await)):
             return False
-        if isinstance(inner, ast.Name) and inner.id in ("locals", "eval", "exec"):
+        if isinstance(inner, ast.Name) and inner.id in ("locals", "eval", "exec") and inner.id not in local:
             return False
         if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in ("vars", "dir"):
             if not inner.args:

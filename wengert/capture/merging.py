@@ -93,6 +93,9 @@ class Merger:
             return self._one_of(a, b, name)
         if _may_be_none(a, b):
             return self._optional(a, b, name)
+        if isinstance(a, BaseException) and _can_say_either(a, b):
+            said = [self._part(x, y, name) for x, y in zip(a.args, b.args, strict=True)]
+            return Merged(lambda results: _saying(a, [finished(part, results) for part in said]))
         a_parts, b_parts = self._parts_of(a, 0), self._parts_of(b, 1)
         if a_parts is None and b_parts is None and not is_number(a) and not is_number(b):
             if equal(a, b):
@@ -214,6 +217,17 @@ def _may_be_none(a: Any, b: Any) -> bool:
         return False
     others = [x for x in (a, b) if x is not None]
     return all(not isinstance(x, (list, dict)) and all(map(is_number, leaves(x))) and leaves(x) for x in others)
+
+
+def _can_say_either(a: BaseException, b: BaseException) -> bool:
+    """Whether two exceptions are alike but for what they say."""
+    return a.__class__ is b.__class__ and len(a.args) == len(b.args) and not vars(a) and not vars(b)
+
+
+def _saying(error: BaseException, what: list[Any]) -> BaseException:
+    made = error.__class__.__new__(error.__class__)
+    made.args = tuple(what)
+    return made
 
 
 def _part_name(name: str, owner: Any, key: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from wengert.box.dispatch import BLIND, FUNCTIONS, UFUNCS
+from wengert.box.dispatch import BLIND, FUNCTIONS, UFUNCS, first_by_name
 from wengert.box.functions.complex_domain import DOMAINS
 from wengert.box.functions.fits import coefficients_of, without_zeros_written_out
 from wengert.box.functions.linalg import ALWAYS_COMPLEX
@@ -55,7 +55,7 @@ def _of_one_type(original: Callable, converted: Callable, stays: int = 0) -> Cal
         reals = [part if k < stays else s.real(part) for k, part in enumerate(parts)]
         return reals[0] if y is not parts else y._make(reals) if hasattr(y, "_make") else tuple(reals)
 
-    return found
+    return first_by_name(original, found)
 
 
 def _of_one_domain(original: Callable, ufunc: Any, outside: Callable) -> Callable:

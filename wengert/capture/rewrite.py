@@ -29,12 +29,12 @@ from wengert.counted import LENDS
 
 _NAMES = """
     call own refused read store store_in_item store_in_attribute augment augment_item augment_attribute slice format
-    operate class_of read_text set_in
+    operate class_of read_text set_in locals
 """
 HOOKS = (*[f"_wengert_{name}" for name in _NAMES.split()], MATCHED)
 (
     CALL, OWN, REFUSED, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE,
-    FORMAT, OPERATE, CLASS_OF, READ_TEXT, SET_IN, _,
+    FORMAT, OPERATE, CLASS_OF, READ_TEXT, SET_IN, LOCALS, _,
 ) = HOOKS  # fmt: skip
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
@@ -117,9 +117,12 @@ class Rewriter(ast.NodeTransformer):
         if getattr(function, "id", None) in ("eval", "exec") and node.args:
             node.args[0] = at(hook(READ_TEXT, node.args[0]), node.args[0])
         of_something = bool(node.args) and getattr(function, "id", None) in ("vars", "dir")
-        if of_something or not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
+        if of_something or not (isinstance(function, ast.Name) and self._is_called_as_written(function.id)):
             node.func = at(hook(CALL, node.func, *_operands(node)), function)
         return node
+
+    def _is_called_as_written(self, name: str) -> bool:
+        return name.startswith(OURS) or (name in _NEEDS_ITS_FRAME and not self._is_local(name))
 
     def _is_library(self, node: ast.expr) -> bool:
         """Whether an expression is a library, or a module in one: `np`, `np.linalg`."""
@@ -402,10 +405,6 @@ def _is_ours(node: ast.expr) -> bool:
 
 
 _MAKES_NOTHING = {SLICE, OWN, STORE}
-
-
-def _is_called_as_written(name: str) -> bool:
-    return name in _NEEDS_ITS_FRAME or name.startswith(OURS)
 
 
 def _is_constant_index(index: ast.expr) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.dispatch import FUNCTIONS, entered_in
+from wengert.box.constructors import bounds_of_arange
+from wengert.box.dispatch import FUNCTIONS, entered_in, first_by_name
 from wengert.box.functions.operands import cast, demand, demand_real, fitted
 from wengert.box.writing import settled
 from wengert.capture import hooks, ordering, real_or_complex, retrying, rewrite, stage, whole_numbers
@@ -164,7 +165,8 @@ BUILTINS[math.trunc] = _rounding(e.trunc, math.trunc)
 
 
 @replaces(round)
-def _round(x: Any, ndigits: Any = None) -> Any:
+def _round(number: Any, ndigits: Any = None) -> Any:
+    x = number
     if not is_symbolic(x):
         return round(x) if ndigits is None else round(x, ndigits)
     if shape_of(x):
@@ -358,12 +360,12 @@ def _full_like(a: Any, fill_value: Any, dtype: Any = None, *rest: Any, shape: An
 
 @replaces(np.arange)
 def _arange(*args: Any, **options: Any) -> Any:
-    given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step", "dtype"), args, strict=False)) | options
-    bounds = [settled(given[k]) for k in ("start", "stop", "step") if given.get(k) is not None]
-    if not any(map(is_symbolic, bounds)):
+    if not any(is_symbolic(settled(x)) for x in (*args, *options.values())):
         return hooks.REPLACEMENTS[np.arange](*args, **options)
-    dtype = None if given.get("dtype") is None else np.dtype(given["dtype"])
-    if dtype is not None and len(bounds) > 1:
+    *bounds, dtype = bounds_of_arange(args, options)
+    bounds = [settled(b) for b in bounds]
+    dtype = None if dtype is None else np.dtype(dtype)
+    if dtype is not None and bounds[0].__class__ is not int:
         fitted(bounds[0], dtype)
     if any(dtype_of(b).kind not in "iu" for b in bounds):
         return _evenly_spaced(bounds, dtype)
@@ -390,7 +392,7 @@ for _spacing in (np.linspace, np.logspace, np.geomspace):
 
 def _evenly_spaced(bounds: list, dtype: Any) -> Any:
     """`np.arange` between floats: as many as NumPy computes."""
-    start, stop, step = bounds if len(bounds) == 3 else (*bounds, 1) if len(bounds) == 2 else (0, *bounds, 1)
+    start, stop, step = bounds
     if any(dtype_of(b).kind not in "iuf" for b in bounds) or (dtype is not None and dtype.kind not in "f"):
         raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs, "
                            "of a type that is no float", remedy="use a + step * np.arange(n)")  # fmt: skip
@@ -413,7 +415,7 @@ def _of_lists(original: Callable) -> Callable:
 
 _AS_ROWS = (np.array, np.asarray, np.stack)
 for _joining in {*_AS_ROWS, *JOINING}:
-    BUILTINS[_joining] = _of_lists(_joining)
+    BUILTINS[_joining] = first_by_name(_joining, _of_lists(_joining))
 
 
 def _choosing(original: Callable) -> Callable:
@@ -428,4 +430,4 @@ def _choosing(original: Callable) -> Callable:
     return chosen_from
 
 
-BUILTINS[np.where], BUILTINS[np.select] = _choosing(np.where), _choosing(np.select)
+BUILTINS[np.where], BUILTINS[np.select] = _choosing(np.where), first_by_name(np.select, _choosing(np.select))

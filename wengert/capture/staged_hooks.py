@@ -52,7 +52,7 @@ from wengert.capture.containers import (
     RESUMING,
     about_to_change,
     about_to_iterate,
-    leaves,
+    leaves_within,
     note_created,
     stages,
 )
@@ -82,6 +82,7 @@ from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_
 from wengert.capture.iteration import (
     refused,
 )
+from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
@@ -352,7 +353,7 @@ def made(container: Any) -> Any:
 def given(value: Any) -> Any:
     """What a function returns that may have returned before; a program may have kept it, and call it when it runs."""
     if (capture := running.state.capture) is not None:
-        for leaf in leaves(value):
+        for leaf in leaves_within(value):
             capture.links.wake(leaf)
     return value
 
@@ -755,6 +756,7 @@ set_staged_hooks(
         rewrite.CLASS_OF: lambda x: attr(x, "__class__"),
         rewrite.SET_IN: lambda x: x,
         rewrite.READ_TEXT: read_text,
+        rewrite.LOCALS: local_values,
         MATCHED: _matched,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,

@@ -85,6 +85,9 @@ def read(container: Any, key: Any) -> Any:
 def _read_array(container: np.ndarray, key: Any) -> Any:
     """Elements of a constant array, at places that only the program knows."""
     if are_words(container):
+        now = settled_key(key)
+        if not key_holds_symbols(now):  # arrays that were made here, of constants
+            return container[now]
         read(np.zeros(container.shape, bool), key)  # where the place must be
         return ChosenWords(key)
     container, key = without_flags(container, settled_key(key))

@@ -60,7 +60,8 @@ _COMPUTING = frozenset([
 
 def writes_of(function: ast.AST, libraries: frozenset[str] = frozenset()) -> frozenset[Write]:
     """What a function may do to its parameters. `libraries` are the names of NumPy and SciPy in its module, whose
-    functions compute new arrays; what those of other libraries give, `itertools.chain(A)`, holds what they are given."""
+    functions compute new arrays; what those of other libraries give, `itertools.chain(A)`, holds what they are
+    given."""
     args = function.args  # type: ignore[attr-defined]
     parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if a]
     stands_for = {name: {name} for name in parameters}

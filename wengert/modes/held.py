@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import clone, settled
+from wengert.counted import all_count
 from wengert.modes.linear import Map
 from wengert.strides import OwnMemory, owner_of
 
@@ -111,3 +112,6 @@ def hold_alone(nodes: list[Any], ours: Sequence[Any]) -> None:
 
 _BY_US = 3
 """How often `hold_alone` itself holds an array when it counts: the dictionary, the variable, the argument."""
+
+
+all_count(globals())

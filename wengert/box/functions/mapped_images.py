@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import BLIND, CALLERS, FUNCTIONS, implements_blind
+from wengert.box.dispatch import BLIND, CALLERS, FUNCTIONS, first_by_name, implements_blind
 from wengert.box.functions.images import finished, map_coordinates, of_floats, sequence
 from wengert.box.functions.neighbourhoods import footprint_of, neighbourhoods
 from wengert.box.functions.operands import array, holds_traced, stacked, unsupported_option
@@ -143,9 +143,10 @@ def _blurred(frequencies: list[Any], sigma: list[Any]) -> Any:
 def _ndimage(module: Any) -> None:
     CALLERS[module.geometric_transform] = _geometric_transform(module.geometric_transform)
     CALLERS[module.generic_filter] = _generic_filter(module.generic_filter)
-    implements_blind(module.generic_laplace)(_of_each_axis("generic_laplace", _added))
+    by_name = first_by_name(module.generic_laplace, _of_each_axis("generic_laplace", _added), 2)
+    implements_blind(module.generic_laplace)(by_name)
     implements_blind(module.generic_gradient_magnitude)(_of_each_axis("generic_gradient_magnitude", _length))
     responses = {"shift": _shifted, "gaussian": _blurred, "uniform": None, "ellipsoid": None}
     for name, response in responses.items():
         original = getattr(module, f"fourier_{name}")
-        implements_blind(original)(_spectral(f"fourier_{name}", response)(original))
+        implements_blind(original)(first_by_name(original, _spectral(f"fourier_{name}", response)(original), 2))

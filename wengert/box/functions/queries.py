@@ -47,23 +47,28 @@ def _stand_in(x: Any) -> Any:
     return np.broadcast_to(np.zeros((), dtype_of(x)), shape_of(x))
 
 
-def _of_type_alone(function: Callable) -> None:
-    """Questions of which shape and dtype are all they need to know."""
+def _of_few(x: Any) -> Any:
+    """Something of the same dtype and as many axes."""
+    return np.broadcast_to(np.zeros((), dtype_of(x)), (1,) * ndim_of(x))
+
+
+def _of_type_alone(function: Callable, stand_in: Callable) -> None:
+    """Questions of which dtype, and shape, are all they need to know."""
 
     @functools.wraps(function)
     def implementation(*args: Any, **kwargs: Any) -> Any:
-        seen = [_stand_in(a) if isinstance(a, Traced) else a for a in args]
-        return function(*seen, **{k: _stand_in(a) if isinstance(a, Traced) else a for k, a in kwargs.items()})
+        seen = [stand_in(a) if isinstance(a, Traced) else a for a in args]
+        return function(*seen, **{k: stand_in(a) if isinstance(a, Traced) else a for k, a in kwargs.items()})
 
     implements(function)(implementation)
 
 
-_TYPE_QUESTIONS: tuple[Any, ...] = (
-    np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type,
-    np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
-)  # fmt: skip
-for _function in _TYPE_QUESTIONS:
-    _of_type_alone(_function)
+_DTYPE_QUESTIONS: tuple[Any, ...] = (np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type)
+_SHAPE_QUESTIONS: tuple[Any, ...] = (np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)
+for _function in _DTYPE_QUESTIONS:
+    _of_type_alone(_function, _of_few)
+for _function in _SHAPE_QUESTIONS:
+    _of_type_alone(_function, _stand_in)
 
 # ----------------------------------------------------------------------------------------------------------- values
 

@@ -28,7 +28,7 @@ from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Op, Traced, call
-from wengert.types import broadcast_shapes, dtype_of, is_inexact, ndim_of, scalar_like, shape_of
+from wengert.types import broadcast_shapes, dtype_of, ndim_of, scalar_like, shape_of
 
 NOTHING: Any = np._NoValue
 """NumPy's mark for an argument that was not given."""
