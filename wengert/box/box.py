@@ -634,7 +634,7 @@ class Box(Traced):
         return FUNCTIONS[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
 
     def transpose(self, *axes: Any) -> Any:
-        return FUNCTIONS[np.transpose](self, (axes[0] if len(axes) == 1 else axes) or None)
+        return FUNCTIONS[np.transpose](self, axes[0] if len(axes) == 1 else axes or None)
 
     def flatten(self, order: str = "C") -> Any:
         return s.copy(FUNCTIONS[np.ravel](self, order))

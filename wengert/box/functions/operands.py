@@ -109,7 +109,7 @@ def size_of(x: Any) -> int:
 
 def shape_tuple(shape: Any) -> tuple[int, ...]:
     """A shape as NumPy functions take it, one number or several."""
-    if (hasattr(shape, "__index__") and ndim_of(shape) == 0) or isinstance(shape, Traced):
+    if (hasattr(shape, "__index__") or isinstance(shape, Traced)) and ndim_of(shape) == 0:
         return (_length(shape),)
     return tuple([_length(n) for n in shape])
 
