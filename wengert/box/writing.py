@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from wengert.box.array_classes import held
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, array_of, fitted
 from wengert.box.patterns import compose
@@ -394,7 +395,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if view is not None and view.certain is None and sys.getrefcount(view.root) < _HELD_BY_A_VIEW:
         view = box._view_of = None  # nobody else has the array that it is in some examples
     if v.__class__ is not float:
-        v = fitted(v, box.dtype)
+        v = fitted(held(v), box.dtype)
     if isinstance(v, Traced):
         source = v._view_of  # type: ignore[attr-defined]
         if source is not None and source.root is box and source.part is None and source.pattern is not None:

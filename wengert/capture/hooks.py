@@ -17,12 +17,21 @@ import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
 from sys import getrefcount
-from types import BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
 
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
+from wengert.box.array_classes import held as array_in
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
@@ -111,7 +120,7 @@ Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*ar
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     """What to call for `f`, with so many operands of such a kind (see `rewrite.py`)."""
     if ArrayClasses.exist and takes_held(f, False):
-        return with_held(f, _called(f, operands, given))
+        return with_held(f, _called(f, operands, given), call)
     return _called(f, operands, given)
 
 
@@ -146,6 +155,8 @@ def _called(f: Any, operands: int, given: int) -> Any:
         return _constructor(f) if found is None else found
     if (kind is MethodDescriptorType or kind is WrapperDescriptorType) and f.__objclass__ is np.ndarray:
         return _unbound(f)
+    if kind is MethodWrapperType and f.__name__ == "__call__":
+        return call(f.__self__)
     if kind is functools.partial:
         return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
     if kind is _CACHED:
@@ -597,6 +608,7 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
     kind = container.__class__
     if kind is np.ndarray:
+        v = array_in(v)
         if holds_traced(v):
             about_to_write(container)
             held = getrefcount(container)

@@ -556,7 +556,7 @@ class Session:
             if holds_parts(value):
                 self._note_use(value)
             return value
-        if isinstance(value, Held):
+        if isinstance(value, Held) or value is np.ma.masked:
             return value
         known = self.paths.get(id(value))
         if known is not None and known[0] is not value:

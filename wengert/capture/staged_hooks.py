@@ -114,7 +114,7 @@ setattr(OneOf, "__call__", lambda self, *args, **kwargs: staged_call(self)(*args
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
     if ArrayClasses.exist and takes_held(f, True):
-        return with_held(f, _staged_call(f, operands, given))
+        return with_held(f, _staged_call(f, operands, given), staged_call)
     return _staged_call(f, operands, given)
 
 
