@@ -265,6 +265,8 @@ class Box(Traced):
         if len(inputs) > 2:
             return op(*[operand(x) for x in inputs])
         x, y = inputs
+        if (x is None or y is None) and ufunc in (np.equal, np.not_equal):  # no number is None
+            return FUNCTIONS[np.full_like](self, ufunc is np.not_equal, dtype=bool)
         if x.__class__ is np.ndarray and x.dtype.kind == "O":
             x = out_of_objects(x)
         elif y.__class__ is np.ndarray and y.dtype.kind == "O":

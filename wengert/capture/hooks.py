@@ -44,7 +44,7 @@ from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
 from wengert.capture.autograd import behind_autograd, unless_boxed
-from wengert.capture.classes import meet, meet_value
+from wengert.capture.classes import meet, meet_value, without_follower
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed import folds
 from wengert.capture.followed.elements import each
@@ -221,6 +221,7 @@ def _for_builtin(f: Any, given: int) -> Any:
 
 def _for_method(f: Any) -> Any:
     """What is called for a method that is bound to its object."""
+    f = without_follower(f)
     if is_user_function(f):
         meet_value(f.__self__)
         return instrument(f)

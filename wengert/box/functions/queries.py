@@ -47,23 +47,28 @@ def _stand_in(x: Any) -> Any:
     return np.broadcast_to(np.zeros((), dtype_of(x)), shape_of(x))
 
 
-def _of_type_alone(function: Callable) -> None:
+def _of_dtype(x: Any) -> Any:
+    """Something of the same dtype and as many axes; how long they are may be known only when a program runs."""
+    return np.zeros((1,) * len(shape_of(x)), dtype_of(x))
+
+
+def _of_type_alone(function: Callable, stand_in: Callable) -> None:
     """Questions of which shape and dtype are all they need to know."""
 
     @functools.wraps(function)
     def implementation(*args: Any, **kwargs: Any) -> Any:
-        seen = [_stand_in(a) if isinstance(a, Traced) else a for a in args]
-        return function(*seen, **{k: _stand_in(a) if isinstance(a, Traced) else a for k, a in kwargs.items()})
+        seen = [stand_in(a) if isinstance(a, Traced) else a for a in args]
+        return function(*seen, **{k: stand_in(a) if isinstance(a, Traced) else a for k, a in kwargs.items()})
 
     implements(function)(implementation)
 
 
-_TYPE_QUESTIONS: tuple[Any, ...] = (
-    np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type,
-    np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
-)  # fmt: skip
-for _function in _TYPE_QUESTIONS:
-    _of_type_alone(_function)
+_DTYPE_QUESTIONS: tuple[Any, ...] = (np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type)
+_SHAPE_QUESTIONS: tuple[Any, ...] = (np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)
+for _function in _DTYPE_QUESTIONS:
+    _of_type_alone(_function, _of_dtype)
+for _function in _SHAPE_QUESTIONS:
+    _of_type_alone(_function, _stand_in)
 
 # ----------------------------------------------------------------------------------------------------------- values
 
