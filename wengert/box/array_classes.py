@@ -261,9 +261,11 @@ def _mean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
 
 
 _OF_MEMORY = frozenset(
-    getattr(np.linalg, name)
-    for name in ("solve", "inv", "pinv", "det", "slogdet", "eig", "eigh", "eigvals", "eigvalsh", "svd", "qr", "cholesky",
-                 "lstsq", "norm", "matrix_rank", "cond")
+    (
+        np.linalg.solve, np.linalg.inv, np.linalg.pinv, np.linalg.det, np.linalg.slogdet, np.linalg.eig,
+        np.linalg.eigh, np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.qr, np.linalg.cholesky,
+        np.linalg.lstsq, np.linalg.norm, np.linalg.matrix_rank, np.linalg.cond,
+    )
 )  # fmt: skip
 """Functions that look at plain arrays, and leave to the class what becomes of a result."""
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from wengert.box import writers
 from wengert.box.array_classes import applied, is_of_derived_class, viewed_as, with_ufunc
+from wengert.box.complex_views import viewed_in_parts
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import (
     DEFERRING,
@@ -679,6 +680,9 @@ class Box(Traced):
         if (dtype is not None and np.dtype(dtype) != self.dtype) or type not in (None, np.ndarray):
             if type not in (None, np.ndarray) and dtype is None:
                 return viewed_as(self[...], type, self)
+            found = viewed_in_parts(self, dtype) if type in (None, np.ndarray) else None
+            if found is not None:
+                return found
             raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
         return self[...] if self.shape or self._is_array else self
 

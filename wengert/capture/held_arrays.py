@@ -46,7 +46,7 @@ def takes_held(f: Any, is_staged: bool) -> bool:
 
 
 def with_held(f: Any, called: Callable, call: Callable) -> Callable:
-    """What is called for such a function; `called` is what is called for it otherwise, and `call` says that of others."""
+    """What is called for such a function; `called` is what would be called for it, and `call` says that of others."""
     return functools.partial(_with_held, f, called, call)
 
 
