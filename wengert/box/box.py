@@ -24,8 +24,8 @@ import numpy as np
 
 from wengert.box import writers
 from wengert.box.array_classes import applied, is_of_derived_class, viewed_as, with_ufunc
-from wengert.box.complex_views import viewed_in_parts
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
+from wengert.box.complex_views import viewed_in_parts
 from wengert.box.dispatch import (
     DEFERRING,
     FUNCTIONS,
