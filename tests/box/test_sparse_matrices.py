@@ -180,3 +180,17 @@ def test_entries_are_those_that_scipy_holds(name, is_compiled):
 def test_entries_are_refused_whose_order_is_not_known(way):
     with pytest.raises(UnsupportedFunctionError, match=r"the attribute data .*has no derivative rule"):
         wg.grad(lambda v: np.sum(way(_summed("csr_array")(v)).data))(1.3)
+
+
+def test_places_in_a_table_of_floats_that_was_written_to():
+    table = np.array([[0, 1, 0.1], [1, 2, 0.3], [0, 2, 0.5]])
+
+    def f(v):
+        branches = table.copy()
+        branches[0, 2] = v
+        A = sp.csr_matrix((branches[:, 2] ** 2, (branches[:, 0], branches[:, 1])), shape=(3, 3))
+        return A.toarray() @ B
+
+    np.testing.assert_allclose(wg.jacfwd(f)(0.4), [0.8 * B[1], 0.0, 0.0])
+    with pytest.raises(ConcretizationError, match="where the entries of a sparse matrix stand"):
+        wg.jit(f)(0.4)

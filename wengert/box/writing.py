@@ -30,7 +30,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from wengert.box.array_classes import held
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.operands import array, array_of, fitted
+from wengert.box.functions.operands import array, array_of, fitted, holds_traced
 from wengert.box.patterns import compose
 from wengert.errors import InPlaceError, WengertError
 from wengert.ops import library
@@ -189,7 +189,14 @@ def settled(x: Any) -> Any:
 
 def settled_index(idx: Any) -> Any:
     """The same for an index, which may be a tuple."""
-    return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
+    if isinstance(idx, tuple):
+        return tuple([_settled_places(item) for item in idx])
+    return _settled_places(idx) if idx.__class__ is list else settled(idx)
+
+
+def _settled_places(item: Any) -> Any:
+    """Of an index: places may be given as a list, `x[[i, j]]`, or as a tuple, as `np.nonzero` gives them."""
+    return array(item) if item.__class__ in (list, tuple) and holds_traced(item) else settled(item)
 
 
 def zeros(shape: tuple, dtype: np.dtype) -> Any:
@@ -385,10 +392,7 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
 
 
 def _set_item(box: Any, idx: Any, v: Any) -> None:
-    if isinstance(idx, tuple):
-        idx = tuple([settled(item) for item in idx])
-    else:
-        idx = settled(idx)
+    idx = settled_index(idx)
     if id(box) in _frozen:
         raise ValueError("assignment destination is read-only")
     view = box._view_of

@@ -28,7 +28,8 @@ from wengert.box.functions.sparse_matrix import (
     traced_matrix,
     transposed,
 )
-from wengert.errors import UnsupportedFunctionError
+from wengert.box.writing import settled
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -103,7 +104,7 @@ def _constructor(original: Any) -> Any:
             data, rows, columns, size = whole.entries, whole.rows, whole.columns, whole.shape
         else:
             data, *place = arg1
-            data = array(data)
+            data, place = array(data), _plain_places(place)
             if format in (
                 "coo",
                 "csr",
@@ -117,6 +118,22 @@ def _constructor(original: Any) -> Any:
         return SparseMatrix(data, rows, columns, size, is_matrix, format, is_in_order)
 
     return construct
+
+
+def _plain_places(place: Any) -> Any:
+    """Rows, columns or pointers, which are structure: integers, also where an array of floats holds them."""
+    if place.__class__ in (list, tuple) and any(_holds_entries(p) for p in place):
+        return place.__class__([_plain_places(p) for p in place])
+    if not isinstance(place, Traced):
+        return place
+    found = settled(cast(place, np.dtype(np.intp)))
+    if isinstance(found, Traced):
+        raise ConcretizationError(
+            "where the entries of a sparse matrix stand depends on a value that is known only when the compiled program "
+            "runs",
+            remedy="pass rows and columns as static arguments (static_argnums), or make them outside of the function",
+        )
+    return found
 
 
 def _places(original: Any, entries: tuple[int, ...], place: Any, shape: Any) -> tuple[Any, Any, Any, Any]:
