@@ -129,8 +129,8 @@ def _plain_places(place: Any) -> Any:
     found = settled(cast(place, np.dtype(np.intp)))
     if isinstance(found, Traced):
         raise ConcretizationError(
-            "where the entries of a sparse matrix stand depends on a value that is known only when the compiled program "
-            "runs",
+            "where the entries of a sparse matrix stand depends on a value that is known only when the compiled "
+            "program runs",
             remedy="pass rows and columns as static arguments (static_argnums), or make them outside of the function",
         )
     return found
