@@ -53,7 +53,7 @@ _FOLLOWED_OF_SCIPY = frozenset(
     + ["scipy._lib._array_api"]
 )
 """Modules of SciPy that are plain NumPy programs: chirps, systems and their answers, zoomed transforms."""
-_FOLLOWED_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix",))
+_FOLLOWED_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix", "numpy.ma.core", "numpy.ma.extras"))
 """Modules of NumPy with a class of arrays that is derived as users derive theirs."""
 _STANDARD_FOLLOWED = frozenset(("statistics.py", "colorsys.py"))
 

@@ -450,3 +450,19 @@ def test_places_outside(k):
     for f in (lambda k: np.unravel_index(k, (4, 6))[0], lambda k: np.ravel_multi_index((k, 0), (24, 2))):
         with pytest.raises(ValueError, match=r"out of bounds|invalid entry"):
             wg.jit(f)(np.array(k))
+
+
+def places_in_a_tuple(x):
+    i = np.nonzero(x > 1)
+    t, X, k = np.ones(4), np.outer(x, x), int(np.argmax(x))
+    t[i] = x[i] * 2
+    t[i] += X[i, 2].ravel()
+    return np.sum(t) + np.sum(X[[k, 0], [1, k]]) + np.sum(X[(k, 0), 1])
+
+
+@pytest.mark.parametrize("way", [wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))])
+def test_places_that_data_say_in_a_list_or_tuple(way):
+    f, x = places_in_a_tuple, np.array([0.5, 2.0, 3.0, 0.1])
+    slopes = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(way(f)(x), slopes, rtol=1e-6)
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)

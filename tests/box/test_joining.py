@@ -287,3 +287,27 @@ def test_what_meshgrid_gives(options):
 
     f(x), wg.grad(f)(x)
     assert kinds[0] is kinds[1]
+
+
+DELETED = {
+    "places that data say": lambda x: np.sum(np.delete(x, np.nonzero(x < 0)[0]) ** 2),
+    "a mask": lambda x: np.sum(np.delete(x, x < 0) ** 3),
+    "of a constant": lambda x: x[0] * np.sum(np.delete(np.arange(5.0), np.where(x < 0)[0])),
+    "columns": lambda x: np.sum(np.delete(np.outer(x, x), np.argsort(x)[:2], axis=1)),
+    "from the end": lambda x: np.sum(np.delete(x, np.array([-1, 0, -1]) * (np.argmax(x) > 0)) ** 2),
+    "nothing": lambda x: np.sum(np.delete(x, np.nonzero(x > 100)[0]) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", DELETED)
+@pytest.mark.parametrize("way", [wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))])
+def test_delete_at_places_that_data_say(name, way):
+    f, x = DELETED[name], np.array([1.0, -2.0, 3.0, -4.0, 5.0])
+    slopes = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(5)]
+    np.testing.assert_allclose(way(f)(x), slopes, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+
+
+def test_delete_at_a_place_that_is_not_there():
+    with pytest.raises(IndexError):
+        wg.jit(lambda x: np.sum(np.delete(x, np.argsort(x) + 4)))(np.arange(5.0))

@@ -1,4 +1,4 @@
-"""scipy.fftpack, scipy.optimize.rosen, private methods of distributions; np.ma, which is refused."""
+"""scipy.fftpack, scipy.optimize.rosen, private methods of distributions."""
 
 from __future__ import annotations
 
@@ -51,11 +51,6 @@ def test_the_second_derivative_of_rosen_is_its_hessian() -> None:
 
 
 REFUSED = {
-    "np.ma.masked_array": lambda x: np.ma.masked_array(x, x > 1).sum(),
-    "np.ma.array": lambda x: np.ma.array([x[0], 1.0]).sum(),
-    "np.ma.masked_where": lambda x: np.ma.masked_where(x > 1, x).sum(),
-    "np.ma.mean": lambda x: np.ma.mean(x),
-    "np.ma.sqrt": lambda x: np.ma.sqrt(x),
     "scipy.fftpack.hilbert": lambda x: fp.hilbert(x),
 }
 

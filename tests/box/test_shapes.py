@@ -242,3 +242,27 @@ def test_a_python_number_behaves_as_a_0d_array():
 
     assert wg.grad(f)(1.5) == 2 * 1.5 * 7 + 2
     assert wg.jvp(f, (1.5,), (1.0,))[1] == 2 * 1.5 * 7 + 2
+
+
+LENGTHS = {
+    "reshape": lambda x, n: x.reshape(n),
+    "np.reshape": lambda x, n: np.reshape(x, n),
+    "broadcast_to": lambda x, n: np.broadcast_to(x, n),
+    "resize": lambda x, n: np.resize(x, n),
+    "zeros": lambda x, n: np.zeros(n) + x,
+    "transpose": lambda x, n: x.reshape(n).transpose(n // 6),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+@pytest.mark.parametrize("way", [wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))])
+def test_lengths_in_an_array_that_was_written_to(name, way):
+    def f(a):
+        x = np.exp(-a * np.linspace(0, 1, 6))
+        n = np.ones(2, dtype=int)
+        n[-1] = 6
+        y = LENGTHS[name](x, n)
+        return np.sum(y * y) + y.shape[0]
+
+    x = np.linspace(0, 1, 6)
+    np.testing.assert_allclose(way(f)(1.3), np.sum(-2 * x * np.exp(-2.6 * x)), rtol=1e-12)

@@ -108,3 +108,89 @@ def test_what_is_put_into_a_matrix_entry_by_entry_says_what_to_do_instead():
         for operator in (wg.jacobian(f), wg.jit(f)):
             with pytest.raises(ConcretizationError, match="coo_array"):
                 operator(P)
+
+
+# ------------------------------------------------------------------------------------------------- entries and formats
+
+_ROWS, _COLUMNS = np.array([0, 1, 0, 2, 0]), np.array([1, 0, 1, 2, 1])  # three entries at one place
+_WEIGHTS = np.array([1.0, -2.0, 3.0])
+
+
+def _summed(kind):
+    return lambda v: sp_of(kind)((v * np.arange(1.0, 6.0), (_ROWS, _COLUMNS)), shape=(3, 3))
+
+
+def sp_of(kind):
+    return getattr(sp, kind)
+
+
+ENTRIES = {
+    "csr_array": lambda v: _summed("csr_array")(v).data @ _WEIGHTS,
+    "csc_matrix": lambda v: _summed("csc_matrix")(v).data @ _WEIGHTS,
+    "coo_array": lambda v: np.sum(_summed("coo_array")(v).data ** 2),
+    "coo, then csc": lambda v: _summed("coo_array")(v).tocsc().data @ _WEIGHTS,
+    "csc, then csr": lambda v: _summed("csc_array")(v).tocsr().data @ _WEIGHTS,
+    "csr, then coo": lambda v: _summed("csr_matrix")(v).tocoo().data @ _WEIGHTS,
+    "transposed": lambda v: _summed("csr_array")(v).T.data @ _WEIGHTS,
+    "number of entries": lambda v: v * _summed("csr_array")(v).nnz,
+    "by pointers": lambda v: np.sum(
+        sp.csr_array((v * np.arange(1.0, 6.0), [0, 0, 1, 2, 2], [0, 2, 4, 5]), shape=(3, 3)).data ** 2
+    ),
+    "summed in place": lambda v: (
+        summed_in_place(sp.csr_array((v * np.arange(1.0, 6.0), [1, 0, 1, 2, 2], [0, 3, 4, 5]), shape=(3, 3)))
+        @ np.arange(4.0)
+    ),
+    "powers": lambda v: _summed("csc_array")(v).power(2).data @ _WEIGHTS,
+    "set": lambda v: set_entries(_summed("csr_array")(v), v).sum(),
+    "a copy": lambda v: written_copy(_summed("csr_array")(v)),
+    "rows": lambda v: np.sum(_summed("csr_array")(v)[:2].data ** 2),
+    "of ones": lambda v: v * np.sum(_summed("csc_array")(np.ones(5) * v / v).data ** 2),
+}
+
+
+def summed_in_place(A):
+    A.sum_duplicates()
+    return A.data
+
+
+def set_entries(A, v):
+    A.data = A.data**2 * v
+    A.data[0] = v
+    return A
+
+
+def written_copy(A):
+    B = A.copy()
+    B.data[:] = 0.0
+    return A.sum() + B.sum()
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_entries_are_those_that_scipy_holds(name, is_compiled):
+    f = ENTRIES[name]
+    f = wg.jit(f) if is_compiled else f
+    slope = (ENTRIES[name](1.3 + 1e-6) - ENTRIES[name](1.3 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(wg.value_and_grad(f)(1.3), (ENTRIES[name](1.3), slope), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "way", [lambda A: A + A.T, lambda A: A @ A, lambda A: A.tobsr(), lambda A: A.multiply(np.eye(3))]
+)
+def test_entries_are_refused_whose_order_is_not_known(way):
+    with pytest.raises(UnsupportedFunctionError, match=r"the attribute data .*has no derivative rule"):
+        wg.grad(lambda v: np.sum(way(_summed("csr_array")(v)).data))(1.3)
+
+
+def test_places_in_a_table_of_floats_that_was_written_to():
+    table = np.array([[0, 1, 0.1], [1, 2, 0.3], [0, 2, 0.5]])
+
+    def f(v):
+        branches = table.copy()
+        branches[0, 2] = v
+        A = sp.csr_matrix((branches[:, 2] ** 2, (branches[:, 0], branches[:, 1])), shape=(3, 3))
+        return A.toarray() @ B
+
+    np.testing.assert_allclose(wg.jacfwd(f)(0.4), [0.8 * B[1], 0.0, 0.0])
+    with pytest.raises(ConcretizationError, match="where the entries of a sparse matrix stand"):
+        wg.jit(f)(0.4)

@@ -8,7 +8,6 @@ import pytest
 import wengert as wg
 
 M = np.matrix([[1.0, 2.0], [3.0, 4.0]])
-MASKED = np.ma.masked_array([1.0, 3.0, 6.0], [False, False, True])
 
 
 class Labelled(np.ndarray):
@@ -24,7 +23,16 @@ class Wrapping(np.ndarray):
         return getattr(ufunc, method)(*[np.asarray(x) for x in inputs], **kwargs) * 2
 
 
-OTHERS = {"masked": MASKED}
+class Slotted(np.ndarray):
+    """An array of a class whose objects have no place for what is traced."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return getattr(ufunc, method)(*[np.asarray(x) for x in inputs], **kwargs) * 2
+
+
+OTHERS = {"slotted": np.array([1.0, 3.0, 6.0]).view(Slotted)}
 
 
 @pytest.mark.parametrize("name", OTHERS)

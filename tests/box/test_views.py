@@ -8,6 +8,7 @@ from cases import traced
 from programs import check_program
 
 import wengert as wg
+from wengert.errors import InPlaceError
 from wengert.ops.op import Traced
 from wengert.strides import is_small_part
 
@@ -529,3 +530,48 @@ def test_the_memory_of_an_array_need_not_be_an_array(transform):
     f = lambda a: np.sum(np.sin(a.copy(order="K").T @ a)) + np.sum((a * 2).T[0] ** 2)
     found = wg.jvp(wg.grad(f), (a,), (a,))[1]
     np.testing.assert_allclose(found, wg.grad(lambda b: np.sum(wg.grad(f)(b) * a))(a), rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------ complex numbers as pairs
+
+
+def as_pairs(a):
+    z = np.array([a + 2j, a * 1j, 3.0 * a * a])
+    x = z.view(float)
+    return np.sum(x * np.arange(6.0)) + np.sum(x.view(complex).imag ** 2)
+
+
+def as_pairs_of_what_is_written_to(a):
+    z = np.array([a + 2j, a * 1j])
+    x = z.view(np.float64)
+    z[0] = a * a
+    return np.sum(x * np.arange(1.0, 5.0))
+
+
+def as_complex(a):
+    x = np.zeros((2, 4))
+    x[1] = a
+    z = x.view(np.complex128)
+    x[0, 2] = a * a
+    return np.sum(np.abs(z) ** 2 + (z * z).imag) + z.shape[1]
+
+
+@pytest.mark.parametrize("f", [as_pairs, as_pairs_of_what_is_written_to, as_complex])
+@pytest.mark.parametrize("way", [wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))])
+def test_complex_numbers_seen_as_pairs_of_real_ones(f, way):
+    slope = (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(way(f)(1.3), slope, rtol=1e-7)
+    np.testing.assert_allclose(wg.jit(f)(1.3), f(1.3), rtol=1e-14)
+
+
+@pytest.mark.parametrize("way", [wg.grad, wg.jit])
+def test_writing_to_such_a_view_is_refused(way):
+    def f(a):
+        x = np.ones(4) * a
+        x.view(complex)[0] = 1.0
+        return np.sum(x)
+
+    with pytest.raises(InPlaceError, match=r"x\.real and x\.imag"):
+        way(f)(1.3)
+    with pytest.raises(ValueError, match="divisor"):
+        way(lambda a: np.sum(np.abs((a * np.ones(3)).view(complex))))(1.3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from wild import (
     programs_by_field,
+    programs_of_contractors,
     programs_of_engineers,
     programs_of_explorers,
     programs_of_laboratories,
@@ -27,8 +28,11 @@ from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 import wengert as wg
 from wengert.errors import WengertError
 
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # which np.matrix gives
+
 _adds_more = (
     programs_by_field,
+    programs_of_contractors,
     programs_of_engineers,
     programs_of_explorers,
     programs_of_laboratories,

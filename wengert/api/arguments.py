@@ -22,6 +22,7 @@ from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.capture.classes import meet_value
+from wengert.capture.one_of import OneOf, known_one
 from wengert.capture.optional import numbers_in
 from wengert.capture.snapshots import Reachable
 from wengert.control.budget import Account, account, refuse_straight
@@ -140,6 +141,8 @@ class Prepared:
             self.out_structure = _LEAF
             found = [out]
         else:
+            if out.__class__ is OneOf:  # data decide what it is: each case needs a program of its own
+                out = known_one(out)
             found, self.out_structure = tree.flatten(out)
         for k, y in enumerate(found):
             if not isinstance(y, Box) or y.dtype.kind not in "fc":

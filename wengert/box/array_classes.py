@@ -55,14 +55,14 @@ def look_for_classes() -> None:
     derived = np.ndarray.__subclasses__()
     if not ArrayClasses.exist and len(derived) != ArrayClasses.known:
         ArrayClasses.known = len(derived)
-        ArrayClasses.exist = any(can_hold(kind) for kind in derived if kind is not np.matrix)
+        ArrayClasses.exist = any(can_hold(kind) for kind in derived if kind not in (np.matrix, np.ma.MaskedArray))
 
 
 def can_hold(kind: Any) -> bool:
     """Whether objects of a class may hold traced arrays: it is derived from NumPy's, by code that is followed.
 
-    >>> can_hold(np.ndarray), can_hold(np.matrix), can_hold(np.ma.MaskedArray)
-    (False, True, False)
+    >>> can_hold(np.ndarray), can_hold(np.matrix), can_hold(np.ma.MaskedArray), can_hold(np.recarray)
+    (False, True, True, False)
     """
     return _can_hold(kind)
 
@@ -72,7 +72,7 @@ def _can_hold(kind: Any) -> bool:
     if not isinstance(kind, type) or not issubclass(kind, np.ndarray) or kind is np.ndarray:
         return False
     between = kind.__mro__[: kind.__mro__.index(np.ndarray)]
-    return not issubclass(kind, (Held, np.ma.MaskedArray)) and all(_is_of_followed_code(base) for base in between)
+    return not issubclass(kind, Held) and all(_is_of_followed_code(base) for base in between)
 
 
 def _is_of_followed_code(base: Any) -> bool:
@@ -147,6 +147,8 @@ def class_that_holds(kind: Any) -> type:
             try:
                 names = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
                 names["__class__"] = property(lambda self: kind)
+                if issubclass(kind, np.ma.MaskedArray):  # which prints what it leaves out otherwise
+                    names |= {"__repr__": Held.__repr__, "__str__": Held.__str__}
                 found = type(kind)(kind.__name__, (kind, Held), names)
             except TypeError as error:
                 raise UnsupportedFunctionError(
@@ -186,7 +188,7 @@ def _class_without(kind: Any) -> Any:
 
 def lifted(x: Any) -> Any:
     """A plain object of a derived class as one that holds its array."""
-    if isinstance(x, Held) or not can_hold(type(x)):
+    if isinstance(x, Held) or not can_hold(type(x)) or x is np.ma.masked:
         return x
     new = np.broadcast_to(_SHELL, x.shape).view(_Blank)
     new.__class__ = class_that_holds(type(x))
@@ -231,18 +233,23 @@ def held_with_parts(kind: Any, parts: dict[str, Any]) -> Any:
     return new
 
 
-def applied(function: Callable, called: Callable, args: tuple, kwargs: dict, is_base: bool = False) -> Any:
+def applied(
+    function: Callable, called: Callable, args: tuple, kwargs: dict, is_base: bool = False, ufunc: Any = None
+) -> Any:
     """A function of NumPy's of such objects: computed of the arrays, and of the class that NumPy's result has.
 
     `called` is what is called for the function; its result may be traced. A function that uses what the class has made
-    otherwise does what NumPy's own does; but `is_base` says that the class has been asked already.
+    otherwise does what NumPy's own does; but `is_base` says that the class has been asked already. `ufunc` is the one
+    that is called, if one is: classes are told of it when they wrap the result.
     """
     args = _lifted_in(tuple(args))
+    is_base = is_base or function in _OF_MEMORY
     found = tried(function, args, kwargs, held_in, _nothing_otherwise if is_base else _otherwise)
     if found.is_others:
         native = _mean if function is np.ndarray.mean else getattr(function, "_implementation", function)
         return native(*args, **kwargs)
-    return _with_classes(called(*held_in(args), **held_in(kwargs)), found.results, is_base)
+    context = None if ufunc is None else (ufunc, args, 0)
+    return _with_classes(called(*held_in(args), **held_in(kwargs)), found.results, is_base, context)
 
 
 def _mean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
@@ -251,6 +258,16 @@ def _mean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
         raise UnsupportedFunctionError("the mean of an array of a derived class, with dtype= or out=")
     total = np.add.reduce(x, axis=axis, keepdims=keepdims)
     return np.true_divide(total, np.size(held(x)) // max(np.size(held(total)), 1))
+
+
+_OF_MEMORY = frozenset(
+    (
+        np.linalg.solve, np.linalg.inv, np.linalg.pinv, np.linalg.det, np.linalg.slogdet, np.linalg.eig,
+        np.linalg.eigh, np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.qr, np.linalg.cholesky,
+        np.linalg.lstsq, np.linalg.norm, np.linalg.matrix_rank, np.linalg.cond,
+    )
+)  # fmt: skip
+"""Functions that look at plain arrays, and leave to the class what becomes of a result."""
 
 
 def _otherwise(x: Any) -> frozenset[str]:
@@ -262,23 +279,26 @@ def _nothing_otherwise(x: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _with_classes(y: Any, found: Any, is_ufuncs: bool) -> Any:
+def _with_classes(y: Any, found: Any, is_ufuncs: bool, context: Any = None) -> Any:
     if isinstance(found, list):
-        parts = [_with_classes(part, inner, is_ufuncs) for part, inner in zip(y, found, strict=True)]
+        parts = [
+            _with_classes(part, inner, is_ufuncs, context and (*context[:2], k))
+            for k, (part, inner) in enumerate(zip(y, found, strict=True))
+        ]
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
     if not isinstance(found, OfClass):
         return y
     if is_ufuncs and found.like is not None:
-        return _wrapped(found.like, y)
+        return _wrapped(found.like, y, context)
     return of_class(found.kind, y, found.like)
 
 
-def _wrapped(like: Any, y: Any) -> Any:
+def _wrapped(like: Any, y: Any, context: Any) -> Any:
     """What the class of an argument makes of a result. Older ones do not ask whether it is to be a number."""
     try:
-        return like.__array_wrap__(y, None, not np.ndim(y))
+        return like.__array_wrap__(y, context, not np.ndim(y))
     except TypeError:
-        return like.__array_wrap__(y, None)
+        return like.__array_wrap__(y, context)
 
 
 def with_ufunc(ufunc: Any, method: str, inputs: tuple, kwargs: dict) -> Any:
@@ -328,7 +348,7 @@ class Held(np.ndarray):
                 _write(target, Ellipsis, part)
             return out[0] if len(out) == 1 else out
         of = getattr(ufunc, method)
-        return applied(of, of, inputs, kwargs, True)
+        return applied(of, of, inputs, kwargs, True, ufunc if method == "__call__" else None)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return applied(function, function, tuple(args), kwargs)

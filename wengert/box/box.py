@@ -25,6 +25,7 @@ import numpy as np
 from wengert.box import writers
 from wengert.box.array_classes import applied, is_of_derived_class, viewed_as, with_ufunc
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
+from wengert.box.complex_views import viewed_in_parts
 from wengert.box.dispatch import (
     DEFERRING,
     FUNCTIONS,
@@ -268,6 +269,8 @@ class Box(Traced):
         if len(inputs) == 1:
             return _of_numpy(call1(op, self) if isinstance(op, Op) else op(self))
         x, y = inputs
+        if (x is None or y is None) and ufunc in (np.equal, np.not_equal):  # no number is None
+            return FUNCTIONS[np.full_like](self, ufunc is np.not_equal, dtype=bool)
         if x.__class__ is np.ndarray and x.dtype.kind == "O":
             x = out_of_objects(x)
         elif y.__class__ is np.ndarray and y.dtype.kind == "O":
@@ -637,7 +640,7 @@ class Box(Traced):
         return FUNCTIONS[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
 
     def transpose(self, *axes: Any) -> Any:
-        return FUNCTIONS[np.transpose](self, (axes[0] if len(axes) == 1 else axes) or None)
+        return FUNCTIONS[np.transpose](self, axes[0] if len(axes) == 1 else axes or None)
 
     def flatten(self, order: str = "C") -> Any:
         return s.copy(FUNCTIONS[np.ravel](self, order))
@@ -680,6 +683,9 @@ class Box(Traced):
         if (dtype is not None and np.dtype(dtype) != self.dtype) or type not in (None, np.ndarray):
             if type not in (None, np.ndarray) and dtype is None:
                 return viewed_as(self[...], type, self)
+            found = viewed_in_parts(self, dtype) if type in (None, np.ndarray) else None
+            if found is not None:
+                return found
             raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
         return self[...] if self.shape or self._is_array else self
 

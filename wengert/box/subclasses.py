@@ -2,7 +2,8 @@
 
 A product of two `np.matrix` is not elementwise, a sum over a masked array leaves elements out, a quantity has a unit.
 Taken for plain arrays they would give wrong numbers, so they are refused wherever a traced value, or a compiled
-function, meets one. A subclass that leaves arithmetic as it is, such as `np.memmap`, counts as the array that it is.
+function, meets one whose code is not followed (`array_classes.py`). A subclass that leaves arithmetic as it is, such as
+`np.memmap`, counts as the array that it is.
 """
 
 from __future__ import annotations

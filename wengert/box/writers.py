@@ -56,6 +56,8 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
                 implementation(target, *args, **kwargs)
                 return
             args, kwargs = tuple([settled(a) for a in args]), {k: settled(a) for k, a in kwargs.items()}
+            if function is np.copyto and dtype_of(target).kind in "iub" and kwargs.get("casting") == "unsafe":
+                args = cast(array(args[0]), dtype_of(target)), *args[1:]  # which has no derivative
             if holds_traced([*args, *kwargs.values()]):
                 raise HoldsNoDerivative(
                     f"{name_of(function)} writes a traced value into a plain array",

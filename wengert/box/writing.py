@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from wengert.box.array_classes import held
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.operands import array, array_of, fitted
+from wengert.box.functions.operands import array, array_of, fitted, holds_traced
 from wengert.box.patterns import compose
 from wengert.counted import all_count
 from wengert.errors import InPlaceError, WengertError
@@ -193,7 +194,14 @@ def settled(x: Any) -> Any:
 
 def settled_index(idx: Any) -> Any:
     """The same for an index, which may be a tuple."""
-    return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
+    if isinstance(idx, tuple):
+        return tuple([_settled_places(item) for item in idx])
+    return _settled_places(idx) if idx.__class__ is list else settled(idx)
+
+
+def _settled_places(item: Any) -> Any:
+    """Of an index: places may be given as a list, `x[[i, j]]`, or as a tuple, as `np.nonzero` gives them."""
+    return array(item) if item.__class__ in (list, tuple) and holds_traced(item) else settled(item)
 
 
 def zeros(shape: tuple, dtype: np.dtype) -> Any:
@@ -389,17 +397,14 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
 
 
 def _set_item(box: Any, idx: Any, v: Any) -> None:
-    if isinstance(idx, tuple):
-        idx = tuple([settled(item) for item in idx])
-    else:
-        idx = settled(idx)
+    idx = settled_index(idx)
     if id(box) in _frozen:
         raise ValueError("assignment destination is read-only")
     view = box._view_of
     if view is not None and view.certain is None and sys.getrefcount(view.root) < _HELD_BY_A_VIEW:
         view = box._view_of = None  # nobody else has the array that it is in some examples
     if v.__class__ is not float:
-        v = fitted(v, box.dtype)
+        v = fitted(held(v), box.dtype)
     if isinstance(v, Traced):
         if v._view_of is not None and _is_part_at(v._view_of, box, idx):  # type: ignore[attr-defined]
             return  # a[i:j] += w: the view a[i:j] was written to already

@@ -202,4 +202,15 @@ def followed(f: Any) -> Any:
     return f.__wrapped__ if hasattr(f, _FOLLOWER) else f
 
 
+_ASKS_MORE = frozenset(("__bool__", "__exit__", "__post_init__"))
+
+
+def without_follower(f: MethodType) -> MethodType:
+    """`super().__init__` is one of ours, bound: code that is followed calls what is behind it."""
+    function = f.__func__
+    if function.__class__ is FunctionType and hasattr(function, _FOLLOWER) and function.__name__ not in _ASKS_MORE:
+        return MethodType(function.__wrapped__, f.__self__)  # type: ignore[attr-defined]
+    return f
+
+
 ArrayClasses.made = staticmethod(meet)

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
@@ -149,7 +151,7 @@ def is_taken_apart(value: Any) -> bool:
     return is_object(value) and not isinstance(value, _WHOLE)
 
 
-_WHOLE = (BaseException, *MUTABLE, tuple, str, bytes, int, float, complex, Enum)
+_WHOLE = (BaseException, *MUTABLE, tuple, str, bytes, int, float, complex, Enum, np.ma.MaskedArray)
 """Instances that are more than their attributes. (There is one object for each member of an enumeration.)"""
 
 

@@ -114,7 +114,7 @@ def _is_traced(args: tuple, kwargs: dict) -> bool:
 
 def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a generator, which `get` gives when the program runs; `sample` is one of the same kind."""
-    if running.state.capture is None and name in _OF_ITEMS and not _holds_boxes(args, kwargs):
+    if running.state.capture is None and name in _OF_ITEMS | _STATES and not _holds_boxes(args, kwargs):
         return getattr(get(), name)(*args, **kwargs)
     if name == "shuffle":
         tell_of(args[0] if args else kwargs.get("x"))

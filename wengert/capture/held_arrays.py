@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.array_classes import applied, are_held, held, held_in
+from wengert.box.array_classes import Held, applied, are_held, held, held_in
 from wengert.packages import is_followed
 
 _operates_for_user = True
@@ -45,20 +45,24 @@ def takes_held(f: Any, is_staged: bool) -> bool:
     return isinstance(f, type) and (f in _NUMBERS or (is_staged and f in _GOING_THROUGH) or issubclass(f, np.generic))
 
 
-def with_held(f: Any, called: Callable) -> Callable:
-    """What is called for such a function; `called` is what is called for it otherwise."""
-    return functools.partial(_with_held, f, called)
+def with_held(f: Any, called: Callable, call: Callable) -> Callable:
+    """What is called for such a function; `called` is what would be called for it, and `call` says that of others."""
+    return functools.partial(_with_held, f, called, call)
 
 
-def _with_held(f: Any, called: Callable, /, *args: Any, **kwargs: Any) -> Any:
+def _with_held(f: Any, called: Callable, call: Callable, /, *args: Any, **kwargs: Any) -> Any:
     if not are_held(args) and not are_held(kwargs.values()):
         return called(*args, **kwargs)
     if f in _GOING_THROUGH:
         return called(*[_rows(a) for a in args], **kwargs)
+    if f.__class__ is _DISPATCHER and f.__name__ in _BY_METHOD and args and isinstance(args[0], np.ma.MaskedArray):
+        return call(getattr(args[0], f.__name__))(*args[1:], **kwargs)
     if f.__class__ is _DISPATCHER or _is_numpys(f):
         return applied(f, called, args, kwargs)
     if f in _ASKING:
         return called(*args, **kwargs)
+    if f is abs:
+        return np.absolute(*args)  # (`__abs__` may be made otherwise, but so is the ufunc then)
     return called(*held_in(args), **held_in(kwargs))
 
 
@@ -69,10 +73,19 @@ def _is_numpys(f: Any) -> bool:
     return f.__class__ is BuiltinFunctionType and f.__module__ == "numpy" and not isinstance(f.__self__, np.ndarray)
 
 
+_BY_METHOD = frozenset(
+    ("sum", "prod", "mean", "var", "std", "any", "all", "cumsum", "cumprod", "argmax", "argmin", "argsort", "ptp")
+)
+"""Functions of NumPy's that call the method of an array of a derived class."""
+
 _ASKING = frozenset((isinstance, getattr, hasattr, setattr, callable, id, repr, format, print, len))
 """What is asked of the object itself."""
 
 
 def _rows(x: Any) -> Any:
-    """What is gone through: the elements of an array, which are numbers, or its rows, which are of its class."""
-    return held(x) if np.ndim(held(x)) == 1 else x
+    """What is gone through: the elements of an array, which are numbers, or its rows, which are of its class.
+
+    A class may have elements of its own, such as `np.ma.masked`.
+    """
+    has_own_elements = isinstance(x, Held) and type(x).__getitem__ is not Held.__getitem__
+    return held(x) if np.ndim(held(x)) == 1 and not has_own_elements else x

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
+from wengert.box.array_classes import held as array_in
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, no_rule_yet
@@ -43,7 +44,7 @@ from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
 from wengert.capture.autograd import behind_autograd, unless_boxed
-from wengert.capture.classes import meet, meet_value
+from wengert.capture.classes import meet, meet_value, without_follower
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed import folds
 from wengert.capture.followed.elements import each
@@ -137,7 +138,7 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     if operands == OVERWRITING:
         return overwriting(f, call(f, OUT, given))
     if ArrayClasses.exist and takes_held(f, False):
-        return with_held(f, _called(f, operands, given))
+        return with_held(f, _called(f, operands, given), call)
     return _called(f, operands, given)
 
 
@@ -160,6 +161,8 @@ def _called(f: Any, operands: int, given: int) -> Any:
         return _for_builtin(f, operands, given)
     if kind is MethodWrapperType and isinstance(f.__self__, np.ndarray):
         return tell_of_method(f, operands, f)
+    if kind is MethodWrapperType and f.__name__ == "__call__":
+        return call(f.__self__)
     found = _OF_KIND[kind](f) if kind in _OF_KIND else _for_class(f) if isinstance(f, type) else None
     return _for_other(f) if found is None else found
 
@@ -253,6 +256,7 @@ def _for_method(f: Any) -> Any:
     """What is called for a method that is bound to its object."""
     if isinstance(f.__self__, GENERATORS):
         return random_method(f)
+    f = without_follower(f)
     if is_user_function(f):
         meet_value(f.__self__)
         return instrument(f)
@@ -648,6 +652,7 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
     kind = container.__class__
     if kind is np.ndarray:
+        v = array_in(v)
         if holds_traced(v):
             about_to_write(container)
             held = getrefcount(container)

@@ -147,7 +147,7 @@ def one_of(which: Any, codes: tuple[int, ...], values: dict[int, Any]) -> Any:
 
 def is_constant(x: Any, inside: Sequence[Any] = ()) -> bool:
     """Whether something is the same object whenever it is looked at, and nothing in it was made in these captures."""
-    if x is None or x.__class__ in SCALARS:
+    if x is None or x.__class__ in SCALARS or x is np.ma.masked:
         return True
     if x.__class__ is tuple:
         return all(is_constant(item, inside) for item in x)

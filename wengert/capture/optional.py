@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,11 @@ def holds_optional(x: Any, depth: int = 4) -> bool:
         return any(holds_optional(item, depth - 1) for item in x.values())
     own = own_dict(x)
     return own.__class__ is dict and any(holds_optional(item, depth - 1) for item in own.values())
+
+
+def asks_object(f: Any) -> bool:
+    """Whether a function asks an object something that has nothing to do with what its attributes are."""
+    return f is type or (f.__class__ is BuiltinFunctionType and f in (id, callable, getattr, hasattr))
 
 
 def given_to_others(x: Any, to: str) -> Any:

@@ -267,7 +267,12 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
     for _ in range(_MOST_ASSUMPTIONS):
         try:
             return _for_all_calls(request, assumptions)
-        except Exception:
+        except Exception as error:
+            is_which = isinstance(error, DependsOnWhichNumber) and current.session is None
+            if is_which and tells(error) not in assumptions.known:  # type: ignore[arg-type]
+                refusal = refusal or assumptions.refusal or error  # type: ignore[assignment]
+                assumptions = Assumptions({**assumptions.known, tells(error): True})  # type: ignore[arg-type]
+                continue
             if assumptions.refusal is None:
                 raise
             if not assumptions.change_one():

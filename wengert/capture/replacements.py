@@ -353,8 +353,11 @@ def _hasattr(x: Any, name: str) -> bool:
 
 @replaces(getattr)
 def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
-    if isinstance(x, Box) and default is not _NOTHING and not has_attribute(x, name):
-        return default
+    if isinstance(x, Box):
+        if default is not _NOTHING and not has_attribute(x, name):
+            return default
+        if name == "__array_priority__" and has_attribute(x, name):  # ours is for NumPy to ask
+            return (np.empty(0) if class_of(x) is np.ndarray else np.float64()).__array_priority__
     if name.__class__ is not str:
         hash(name)  # a text with a value that is not known yet refuses: Python itself would look for another name
     return getattr(x, name) if default is _NOTHING else getattr(x, name, default)

@@ -567,7 +567,7 @@ class Session:
             if holds_parts(value):
                 self._note_use(value)
             return value
-        if isinstance(value, Held):
+        if isinstance(value, Held) or value is np.ma.masked:
             return value
         known = self.paths.get(id(value))
         if known is not None and known[0] is not value:
@@ -725,9 +725,10 @@ class Session:
 def is_of_user(thing: Any) -> bool:
     """Whether a module, or a class, is of the user's own source."""
     module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
-    if module is not None and (module.__name__ == "__main__" or getattr(module, "__spec__", None) is None):
+    about = own_dict(module)  # (what stands for a module may be an object of a class that is followed, too)
+    if module is not None and (about.get("__name__") == "__main__" or about.get("__spec__") is None):
         return True  # (which has no file where Python is used interactively), or a module that was made by hand
-    return is_user_file(getattr(module, "__file__", None) or "<frozen>")
+    return is_user_file(about.get("__file__") or "<frozen>")
 
 
 def _shared_by(thing: Any, name: str, value: Any) -> type | None:

@@ -47,6 +47,7 @@ from wengert.capture import (
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists, numbers_of
+from wengert.capture.classes import without_follower
 from wengert.capture.containers import (
     CHANGING,
     RESUMING,
@@ -88,7 +89,7 @@ from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
-from wengert.capture.optional import given_to_others, number_of, numbers_in
+from wengert.capture.optional import asks_object, given_to_others, number_of, numbers_in
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import next_number, outside
 from wengert.capture.read_texts import read_text
@@ -116,13 +117,15 @@ setattr(OneOf, "__call__", lambda self, *args, **kwargs: staged_call(self)(*args
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
     if ArrayClasses.exist and takes_held(f, True):
-        return with_held(f, _staged_call(f, operands, given))
+        return with_held(f, _staged_call(f, operands, given), staged_call)
     return _staged_call(f, operands, given)
 
 
 def _staged_call(f: Any, operands: int, given: int) -> Any:
     if f.__class__ is OneOf:
         return lambda *args, **kwargs: each(f, lambda one: staged_call(one)(*args, **kwargs))
+    if f.__class__ is MethodType:
+        f = without_follower(f)
     session = current.session
     if session is not None and is_method_of_array(f):
         array = session.external(f.__self__)
@@ -307,6 +310,8 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
     to = getattr(named, "__qualname__", None) or type(named).__qualname__
     if named.__class__ is MethodType:
         given_to_others(named.__self__, to)
+    if asks_object(named) and args and is_object(args[0]):  # whatever its attributes are
+        return f(*args, **kwargs)
     args = tuple([given_to_others(a, to) for a in in_place_of_lists(named, args)])
     values = in_place_of_lists(named, kwargs.values())
     return f(*args, **{name: given_to_others(a, to) for name, a in zip(kwargs, values, strict=True)})

@@ -72,7 +72,7 @@ def truth(x: Any) -> Any:
 
 
 def is_number(x: Any) -> bool:
-    is_array = isinstance(x, (np.ndarray, np.generic, Box)) and not isinstance(x, Held)
+    is_array = isinstance(x, (np.ndarray, np.generic, Box)) and not isinstance(x, (Held, np.ma.MaskedArray))
     return is_array or x.__class__ in SCALARS
 
 

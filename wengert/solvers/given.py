@@ -62,8 +62,8 @@ def plainly(x: Any) -> Any:
         return x.__class__([plainly(item) for item in x])
     if x.__class__ is dict:
         return {key: plainly(value) for key, value in x.items()}
-    if x.__class__ is SparseMatrix and not isinstance(settled(x.data), Traced):
-        return x.with_data(np.asarray(settled(x.data))).plain()
+    if x.__class__ is SparseMatrix and not isinstance(settled(x.entries), Traced):
+        return x.with_entries(np.asarray(settled(x.entries))).plain()
     if x.__class__ not in (FunctionType, MethodType):
         return x
 

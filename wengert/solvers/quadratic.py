@@ -153,7 +153,7 @@ def _strict(unknowns: Any, P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -> No
 
 def _sparse_matrix(x: Any) -> SparseMatrix:
     x = traced_matrix(x if is_sparse(x) else _matrix(x))
-    return x.with_data(real(x.data)).without_duplicates()
+    return x.with_entries(real(x.entries)).without_duplicates()
 
 
 def _matrix(x: Any) -> Any:

@@ -36,8 +36,8 @@ _SQUARE = ("cg", "gmres", "bicgstab", "bicg", "cgs", "minres", "qmr", "lgmres", 
 def _function_of(A: Any) -> Any:
     """The map that an operator or matrix is: a function of the user's, or a matrix."""
     if isinstance(A, SparseMatrix):
-        data, structure = A.data, A.with_data(np.zeros(len(A.rows)))
-        return lambda v: structure.with_data(data) @ v
+        data, structure = A.entries, A.with_entries(np.zeros(len(A.rows)))
+        return lambda v: structure.with_entries(data) @ v
     implementation = getattr(A, "_CustomLinearOperator__matvec_impl", None)
     if implementation is None and isinstance(A, scipy.sparse.linalg.LinearOperator):
         return A.matvec

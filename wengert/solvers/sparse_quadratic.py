@@ -72,7 +72,7 @@ def solved_sparsely(
 
     def filled(values: Sequence[Any]) -> QuadraticProgram:
         of_p, q, of_g, h, of_a, b = values
-        return QuadraticProgram(P.with_data(of_p), q, G.with_data(of_g), h, A.with_data(of_a), b)
+        return QuadraticProgram(P.with_entries(of_p), q, G.with_entries(of_g), h, A.with_entries(of_a), b)
 
     def find(values: Sequence[Any]) -> np.ndarray:
         program = filled(values).plain()
@@ -95,7 +95,7 @@ def solved_sparsely(
         demand_converged(program.missed(x, z, y), _EXACT * scale, name, remedy)
         quadratic.demand_strict(x, z, program.G, program.h)
 
-    values = [P.data, q, G.data, h, A.data, b]
+    values = [P.entries, q, G.entries, h, A.entries, b]
     if not any(isinstance(x, Traced) for x in values):
         return _parts(find(values), n, m)
     size = n + m + p

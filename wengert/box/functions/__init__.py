@@ -23,7 +23,6 @@ from wengert.box.functions import (  # noqa: F401  (each fills the tables)
     labels,
     linalg,
     mapped_images,
-    masked,
     matrix_functions,
     morphology,
     nan_reductions,

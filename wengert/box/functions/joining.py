@@ -298,9 +298,20 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     n = shape_of(arr)[axis]
     if n.__class__ is int and not isinstance(obj, Traced):
         return pick(arr, np.delete(np.arange(n), obj), axis)
+    if isinstance(obj, Traced) and ndim_of(obj) == 1 and dtype_of(obj).kind in "iub":
+        return pick(arr, FUNCTIONS[np.nonzero](_not_among(obj, known(n)))[0], axis)
     n, place = known(n), _only_place("np.delete", obj, known(n))
     left = counting(n - 1)
     return pick(arr, left + e.greater_equal(left, place), axis)
+
+
+def _not_among(obj: Any, n: Any) -> Any:
+    """Which places of an axis are not among some, where these are known only when a captured program runs."""
+    if dtype_of(obj).kind == "b":
+        return e.logical_not(obj)
+    places = pick(counting(n), obj)  # which counts from the end, and checks
+    times = scatter(s.broadcast_to(np.ones(()), shape=shape_of(places)), places, patterns=((ARRAY,),), shape=(n,))
+    return e.equal(times, 0.0)
 
 
 def _only_place(function: str, obj: Any, n: Any) -> Any:

@@ -155,7 +155,7 @@ class Lifted:
             new.update(zip(held[0], [again(p) for p in held[1:]], strict=True))
             return new
         if x.__class__ is SparseMatrix:
-            return x.with_data(again(x.data))
+            return x.with_entries(again(x.entries))
         if x.__class__ in AROUND:
             new = made[id(x)] = AROUND[x.__class__][1](x, again(held[0]))
             return new
@@ -225,7 +225,7 @@ def _parts(x: Any) -> list[Any] | None:
     if kind is dict:
         return [tuple(x), *x.values()]
     if kind is SparseMatrix:
-        return [x.data]
+        return [x.entries]
     if isinstance(x, Held):
         parts = parts_of_held(x)
         return [tuple(parts), *parts.values()]

@@ -103,7 +103,7 @@ def holds_traced(x: Any) -> bool:
 
 def shape_tuple(shape: Any) -> tuple[int, ...]:
     """A shape as NumPy functions take it, one number or several."""
-    if (hasattr(shape, "__index__") and ndim_of(shape) == 0) or isinstance(shape, Traced):
+    if (hasattr(shape, "__index__") or isinstance(shape, Traced)) and ndim_of(shape) == 0:
         return (_length(shape),)
     return tuple([_length(n) for n in shape])
 

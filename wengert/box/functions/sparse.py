@@ -28,7 +28,8 @@ from wengert.box.functions.sparse_matrix import (
     traced_matrix,
     transposed,
 )
-from wengert.errors import UnsupportedFunctionError
+from wengert.box.writing import settled
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -91,22 +92,48 @@ OPERANDS[SparseMatrix] = lambda op, x, y: NotImplemented  # it has operators of 
 
 def _constructor(original: Any) -> Any:
     def construct(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
-        is_matrix = issubclass(original, scipy.sparse.spmatrix)
+        is_matrix, format = issubclass(original, scipy.sparse.spmatrix), original.__name__.partition("_")[0]
+        is_in_order: bool | None = None
         if isinstance(arg1, (Traced, SparseMatrix)):
             if ndim_of(arg1) != 2:
                 raise not_supported(f"scipy.sparse.{original.__name__} of a traced array that is not a matrix")
             whole = traced_matrix(arg1)
-            data, rows, columns, size = whole.data, whole.rows, whole.columns, whole.shape
+            if isinstance(arg1, SparseMatrix):
+                whole = whole.asformat(format)
+                is_in_order = whole._is_in_order
+            data, rows, columns, size = whole.entries, whole.rows, whole.columns, whole.shape
         else:
             data, *place = arg1
-            data = array(data)
+            data, place = array(data), _plain_places(place)
+            if format in (
+                "coo",
+                "csr",
+                "csc",
+            ):  # as given; but compressed ones add up what is given by rows and columns
+                is_in_order = format == "coo" or len(place) == 2
             rows, columns, which, size = _places(original, shape_of(data), place, shape)
             data = s.reshape(data, shape=(math.prod(shape_of(data)),)) if ndim_of(data) != 1 else data
             data = data if which is None else index(data, which, pattern=(ARRAY,))
         data = data if dtype is None else cast(data, np.dtype(dtype))
-        return SparseMatrix(data, rows, columns, size, is_matrix)
+        return SparseMatrix(data, rows, columns, size, is_matrix, format, is_in_order)
 
     return construct
+
+
+def _plain_places(place: Any) -> Any:
+    """Rows, columns or pointers, which are structure: integers, also where an array of floats holds them."""
+    if place.__class__ in (list, tuple) and any(_holds_entries(p) for p in place):
+        return place.__class__([_plain_places(p) for p in place])
+    if not isinstance(place, Traced):
+        return place
+    found = settled(cast(place, np.dtype(np.intp)))
+    if isinstance(found, Traced):
+        raise ConcretizationError(
+            "where the entries of a sparse matrix stand depends on a value that is known only when the compiled "
+            "program runs",
+            remedy="pass rows and columns as static arguments (static_argnums), or make them outside of the function",
+        )
+    return found
 
 
 def _places(original: Any, entries: tuple[int, ...], place: Any, shape: Any) -> tuple[Any, Any, Any, Any]:
@@ -152,7 +179,9 @@ def _diags(star_is_matmul: bool) -> Any:
             rows.append(np.arange(count) - min(k, 0))
             columns.append(np.arange(count) + max(k, 0))
         whole = join(data, 0) if dtype is None else cast(join(data, 0), dtype)
-        return SparseMatrix(whole, np.concatenate(rows), np.concatenate(columns), shape, star_is_matmul)
+        return SparseMatrix(
+            whole, np.concatenate(rows), np.concatenate(columns), shape, star_is_matmul, format or "dia"
+        )
 
     return diags
 
@@ -265,7 +294,7 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     if ndim_of(b) == 2 and shape_of(b)[1] == 1:
         b = s.reshape(b, shape=(a.shape[0],))
     b = cast(b, np.result_type(b.dtype, np.float32 if b.dtype.kind in "fc" else np.float64))
-    return sparse_solve(a.data, b, rows=a.rows, columns=a.columns)
+    return sparse_solve(a.entries, b, rows=a.rows, columns=a.columns)
 
 
 @when_imported("scipy.sparse.linalg")
@@ -283,7 +312,7 @@ def _spsolve_triangular(A: Any, b: Any, lower: bool = True, *args: Any, **option
         raise ValueError("A is not triangular: an entry lies on the other side of the diagonal")
     if options.get("unit_diagonal"):
         off = np.flatnonzero(a.rows != a.columns)
-        part = SparseMatrix(index(a.data, off, pattern=(ARRAY,)), a.rows[off], a.columns[off], a.shape)
+        part = SparseMatrix(index(a.entries, off, pattern=(ARRAY,)), a.rows[off], a.columns[off], a.shape)
         a = part + scipy.sparse.eye_array(a.shape[0])
     return spsolve(a, b)
 
@@ -293,7 +322,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
         return sys.modules["scipy.sparse.linalg"].norm(x, ord, axis)
     norm, whole = FUNCTIONS[np.linalg.norm], x.without_duplicates()
     if axis is None and ord in (None, "fro", "f"):
-        return norm(whole.data)
+        return norm(whole.entries)
     if ord in (2, -2) and axis is None:
         raise not_supported("the spectral norm of a sparse matrix with traced entries")
     return norm(whole.toarray(), ord, axis)

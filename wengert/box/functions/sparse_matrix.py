@@ -30,20 +30,25 @@ class SparseMatrix:
     __array_priority__ = 1001.0
     __array_ufunc__ = None
 
-    def __init__(self, data: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False):
-        self.data = data
+    def __init__(self, entries: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False,
+                 format: str = "coo", is_in_order: bool | None = None):  # fmt: skip
+        self.entries = entries
         self.rows = np.asarray(rows)
         self.columns = np.asarray(columns)
         self.shape = (int(shape[0]), int(shape[1]))
         self.star_is_matmul = star_is_matmul
         """Of classes `…_matrix`; of classes `…_array`, * is elementwise."""
+        self.format = format
+        """That of SciPy's matrix. How entries lie here has nothing to do with it, but where `data` is asked for."""
+        self._is_in_order = is_in_order
+        """Whether entries are those of SciPy's `data`, in its order. Where they are not, they can be put into it, which
+        sums up what stands at one place; `None` says that SciPy's order is not known."""
 
     ndim = 2
-    format = "coo"
 
     def __repr__(self) -> str:
-        kind = type(self.data).__name__
-        return f"<sparse matrix of shape {self.shape} with {self.nnz} entries, which are in .data: {kind}>"
+        kind = type(self.entries).__name__
+        return f"<sparse matrix of shape {self.shape} with {len(self.rows)} traced entries, which are in .data: {kind}>"
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(scipy.sparse.csr_matrix, name):
@@ -52,43 +57,75 @@ class SparseMatrix:
 
     @property
     def dtype(self) -> np.dtype:
-        return dtype_of(self.data)
+        return dtype_of(self.entries)
+
+    @property
+    def data(self) -> Any:
+        """The entries as SciPy's matrix holds them: in compressed formats one at a place, by rows or by columns.
+
+        Where values say which entries SciPy keeps, as in sums, or where its order is its own affair, as in products,
+        they are refused.
+        """
+        self._put_in_order("data")
+        return self.entries
+
+    @data.setter
+    def data(self, entries: Any) -> None:
+        self._put_in_order("data")
+        entries = array(entries)
+        if shape_of(entries) != self.rows.shape:
+            raise ValueError(f"{shape_of(entries)} entries for a matrix of {len(self.rows)}")
+        self.entries = entries
 
     @property
     def nnz(self) -> int:
+        self._put_in_order("nnz")
         return len(self.rows)
+
+    def _put_in_order(self, name: str) -> None:
+        if self._is_in_order is None:
+            raise not_supported(
+                f"the attribute {name} of a sparse matrix with traced entries that was computed, or has the format "
+                f"{self.format},"
+            )
+        if not self._is_in_order:
+            self.sum_duplicates()
 
     @property
     def T(self) -> SparseMatrix:
-        return SparseMatrix(self.data, self.columns, self.rows, self.shape[::-1], self.star_is_matmul)
+        format = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
+        return SparseMatrix(
+            self.entries, self.columns, self.rows, self.shape[::-1], self.star_is_matmul, format, self._is_in_order
+        )
 
     def transpose(self) -> SparseMatrix:
         return self.T
 
     def toarray(self) -> Any:
         """The matrix as a dense array."""
-        return scatter(self.data, self.rows, self.columns, patterns=((ARRAY, ARRAY),), shape=self.shape)
+        return scatter(self.entries, self.rows, self.columns, patterns=((ARRAY, ARRAY),), shape=self.shape)
 
     todense = toarray
 
     def copy(self) -> SparseMatrix:
-        return self
-
-    def tocsr(self, copy: bool = False) -> SparseMatrix:
-        return self
-
-    tocsc = tocoo = tobsr = todia = tolil = todok = tocsr
+        return self.with_entries(s.copy(self.entries))
 
     def asformat(self, format: Any, copy: bool = False) -> SparseMatrix:
-        return self
+        if format is None or format == self.format:
+            return self.copy() if copy else self
+        if format == "coo" and self._is_in_order is False:
+            self._put_in_order("data")  # SciPy takes the entries as they lie
+        known = self._is_in_order is not None and format in ("coo", "csr", "csc")
+        in_order = (format == "coo" and self._is_in_order) if known else None
+        return SparseMatrix(self.entries, self.rows, self.columns, self.shape, self.star_is_matmul, format, in_order)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> SparseMatrix:
-        return self.with_data(cast(self.data, np.dtype(dtype)))
+        return self.with_entries(cast(self.entries, np.dtype(dtype)))
 
     def diagonal(self, k: int = 0) -> Any:
         """The entries on a diagonal."""
         on = np.flatnonzero(self.columns - self.rows == k)
-        values = index(self.data, on, pattern=(ARRAY,))
+        values = index(self.entries, on, pattern=(ARRAY,))
         size = max(0, min(self.shape[0] + min(k, 0), self.shape[1] - max(k, 0)))
         return scatter(values, self.rows[on] + min(k, 0), patterns=((ARRAY,),), shape=(size,))
 
@@ -97,7 +134,7 @@ class SparseMatrix:
 
     def sum(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         """The sum of all entries, or of each row or column; of classes `…_matrix` it keeps two axes."""
-        data = self.data if dtype is None else cast(self.data, np.dtype(dtype))
+        data = self.entries if dtype is None else cast(self.entries, np.dtype(dtype))
         if axis is None or axis in ((0, 1), (1, 0)):
             return r.sum(data)
         axis = int(axis) % 2
@@ -126,44 +163,60 @@ class SparseMatrix:
 
     @property
     def real(self) -> SparseMatrix:
-        return self.with_data(s.real(self.data))
+        return self.with_entries(s.real(self.entries))
 
     @property
     def imag(self) -> SparseMatrix:
-        return self.with_data(s.imag(self.data))
+        return self.with_entries(s.imag(self.entries))
 
     def sum_duplicates(self) -> None:
-        whole = self.without_duplicates()
-        self.data, self.rows, self.columns = whole.data, whole.rows, whole.columns
+        """In place. (In which order SciPy leaves the entries of coordinates depends on its version.)"""
+        whole = self.T.without_duplicates(True).T if self.format == "csc" else self.without_duplicates(True)
+        self.entries, self.rows, self.columns = whole.entries, whole.rows, whole.columns
+        self._is_in_order = None if self._is_in_order is None or self.format == "coo" else True
 
     def plain(self) -> Any:
         """A matrix of SciPy's, where the entries are plain numbers."""
-        return scipy.sparse.csr_array((self.data, (self.rows, self.columns)), shape=self.shape)
+        return scipy.sparse.csr_array((self.entries, (self.rows, self.columns)), shape=self.shape)
 
     def places(self) -> np.ndarray:
         """Where entries stand in the ravelled matrix."""
         return self.rows.astype(np.int64) * self.shape[1] + self.columns
 
-    def without_duplicates(self) -> SparseMatrix:
-        """The same matrix with one entry at a place, in the order of rows and columns."""
-        places, which = np.unique(self.places(), return_inverse=True)
-        if len(places) == self.nnz:
+    def without_duplicates(self, is_sorted: bool = False) -> SparseMatrix:
+        """The same matrix with one entry at a place, in the order of rows and columns if need be."""
+        given = self.places()
+        if is_sorted and np.all(given[1:] > given[:-1]):
             return self
-        data = scatter(self.data, which, patterns=((ARRAY,),), shape=(len(places),))
+        places, which = np.unique(given, return_inverse=True)
+        if len(places) == len(self.rows) and not is_sorted:
+            return self
+        data = scatter(self.entries, which, patterns=((ARRAY,),), shape=(len(places),))
         rows, columns = np.divmod(places, max(self.shape[1], 1))
-        return SparseMatrix(data, rows, columns, self.shape, self.star_is_matmul)
+        in_order = False if self._is_in_order is not None and self.format in ("csr", "csc") else None
+        return SparseMatrix(data, rows, columns, self.shape, self.star_is_matmul, self.format, in_order)
 
-    def with_data(self, data: Any) -> SparseMatrix:
+    def with_entries(self, entries: Any) -> SparseMatrix:
         """A matrix of the same places with these entries."""
-        return SparseMatrix(data, self.rows, self.columns, self.shape, self.star_is_matmul)
+        return SparseMatrix(
+            entries, self.rows, self.columns, self.shape, self.star_is_matmul, self.format, self._is_in_order
+        )
 
     def _each(self, function: Callable[[Any], Any]) -> SparseMatrix:
         """A function that is zero at zero, of each entry."""
+        if self._is_in_order is not None and self.format != "coo":
+            self._put_in_order("data")
+            return self.with_entries(function(self.entries))
         whole = self.without_duplicates()
-        return whole.with_data(function(whole.data))
+        return whole._computed(function(whole.entries))
+
+    def _computed(self, entries: Any) -> SparseMatrix:
+        """The same of which SciPy's order is not known."""
+        return SparseMatrix(entries, self.rows, self.columns, self.shape, self.star_is_matmul, "csr")
 
     def _picked(self, which: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: Any) -> SparseMatrix:
-        return SparseMatrix(index(self.data, which, pattern=(ARRAY,)), rows, columns, shape, self.star_is_matmul)
+        entries = index(self.entries, which, pattern=(ARRAY,))
+        return SparseMatrix(entries, rows, columns, shape, self.star_is_matmul, self.format, self._is_in_order)
 
     # ------------------------------------------------------------------------------------------------------- products
 
@@ -173,7 +226,7 @@ class SparseMatrix:
         other = array(other)
         if not 1 <= ndim_of(other) <= 2 or shape_of(other)[0] != self.shape[1]:
             raise ValueError(f"matmul: dimension mismatch with shapes {self.shape} and {shape_of(other)}")
-        return product(self.data, other, self.rows, self.columns, self.shape[0])
+        return product(self.entries, other, self.rows, self.columns, self.shape[0])
 
     def __rmatmul__(self, other: Any) -> Any:
         if is_sparse(other):
@@ -189,8 +242,8 @@ class SparseMatrix:
         if is_sparse(other):
             return _elementwise_product(self, traced_matrix(other))
         if ndim_of(other) == 0:
-            return self.with_data(self.data * other)
-        return self.with_data(self.data * self._entries(other))
+            return self.with_entries(self.entries * other)
+        return self._computed(self.entries * self._elements(other))
 
     def __mul__(self, other: Any) -> Any:
         if self.star_is_matmul and (is_sparse(other) or ndim_of(other)):
@@ -205,7 +258,9 @@ class SparseMatrix:
     def __truediv__(self, other: Any) -> Any:
         if is_sparse(other):
             raise not_supported("a sparse matrix divided by another")
-        return self.with_data(self.data / (self._entries(other) if ndim_of(other) else other))
+        if ndim_of(other):
+            return self._computed(self.entries / self._elements(other))
+        return self.with_entries(self.entries / other)
 
     def __pow__(self, n: Any) -> Any:
         if not self.star_is_matmul:
@@ -215,7 +270,7 @@ class SparseMatrix:
         return self if n == 1 else self @ self ** (n - 1)
 
     def __neg__(self) -> Any:
-        return self.with_data(-self.data)
+        return self.with_entries(-self.entries)
 
     def __abs__(self) -> Any:
         return self._each(abs)
@@ -227,7 +282,10 @@ class SparseMatrix:
         if other.shape != self.shape:
             raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
         rows, columns = np.concatenate([self.rows, other.rows]), np.concatenate([self.columns, other.columns])
-        return SparseMatrix(join([self.data, other.data], 0), rows, columns, self.shape, self.star_is_matmul)
+        format = self.format if self.format in ("csr", "csc") else "csr"
+        return SparseMatrix(
+            join([self.entries, other.entries], 0), rows, columns, self.shape, self.star_is_matmul, format
+        )
 
     __radd__ = __add__
 
@@ -237,7 +295,7 @@ class SparseMatrix:
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
-    def _entries(self, x: Any) -> Any:
+    def _elements(self, x: Any) -> Any:
         """The elements of a dense array, broadcast to this matrix, that stand where it has entries."""
         return index(s.broadcast_to(array(x), shape=self.shape), self.rows, self.columns, pattern=(ARRAY, ARRAY))
 
@@ -246,7 +304,7 @@ class SparseMatrix:
     def __getitem__(self, key: Any) -> Any:
         if holds_traced(key if isinstance(key, tuple) else (key,)):
             raise not_supported("a sparse matrix with traced entries, read at traced places,")
-        found = moved(lambda matrix: matrix.tocsr()[key], [self])
+        found = moved(lambda m: (m if m.format in ("csr", "csc") else m.tocsr())[key], [self])
         if found.__class__ is SparseMatrix or isinstance(found, Traced):
             return found
         raise not_supported("a row or other part of a sparse array that has one axis")
@@ -259,6 +317,14 @@ class SparseMatrix:
 
     def reshape(self, *shape: Any, **options: Any) -> SparseMatrix:
         return moved(lambda matrix: matrix.reshape(*shape, **options), [self])
+
+
+def _to(format: str) -> Any:
+    return lambda self, copy=False, **options: self.asformat(format, copy)
+
+
+for _name in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok"):
+    setattr(SparseMatrix, f"to{_name}", _to(_name))
 
 
 def _elementwise_of_entries(name: str) -> Any:
@@ -296,7 +362,11 @@ def traced_matrix(a: Any) -> SparseMatrix:
         rows, columns = np.indices(shape).reshape(2, -1)
         return SparseMatrix(s.reshape(a, shape=rows.shape), rows, columns, shape)
     coo = a.tocoo() if scipy.sparse.issparse(a) else scipy.sparse.coo_array(np.atleast_2d(a))
-    return SparseMatrix(coo.data, coo.row, coo.col, coo.shape, isinstance(a, scipy.sparse.spmatrix))
+    is_known = scipy.sparse.issparse(a) and a.format in ("coo", "csr", "csc")
+    return SparseMatrix(
+        coo.data, coo.row, coo.col, coo.shape, isinstance(a, scipy.sparse.spmatrix),
+        a.format if scipy.sparse.issparse(a) else "coo", True if is_known else None,
+    )  # fmt: skip
 
 
 def moved(function: Callable, matrices: Sequence[SparseMatrix]) -> Any:
@@ -304,11 +374,12 @@ def moved(function: Callable, matrices: Sequence[SparseMatrix]) -> Any:
     matrices = [matrix.without_duplicates() for matrix in matrices]
     positions, first = [], 1
     for matrix in matrices:
-        numbers = np.arange(first, first + matrix.nnz)
-        kind = scipy.sparse.coo_matrix if matrix.star_is_matmul else scipy.sparse.coo_array
+        numbers = np.arange(first, first + len(matrix.rows))
+        format = matrix.format if matrix.format in ("csr", "csc") else "coo"
+        kind = getattr(scipy.sparse, f"{format}_{'matrix' if matrix.star_is_matmul else 'array'}")
         positions.append(kind((numbers, (matrix.rows, matrix.columns)), shape=matrix.shape))
-        first += matrix.nnz
-    data = join([matrix.data for matrix in matrices], 0) if len(matrices) > 1 else matrices[0].data
+        first += len(matrix.rows)
+    data = join([matrix.entries for matrix in matrices], 0) if len(matrices) > 1 else matrices[0].entries
     found = function(*positions)
     if not scipy.sparse.issparse(found):  # positions themselves, zero where there is no entry
         padded = join([np.zeros(1, dtype_of(data)), data], 0)
@@ -317,7 +388,10 @@ def moved(function: Callable, matrices: Sequence[SparseMatrix]) -> Any:
     if found.ndim != 2:
         return found
     coo = found.tocoo()
-    whole = SparseMatrix(data, [], [], coo.shape, isinstance(found, scipy.sparse.spmatrix))
+    known = found.format in ("coo", "csr", "csc") and all(m._is_in_order is not None for m in matrices)
+    whole = SparseMatrix(
+        data, [], [], coo.shape, isinstance(found, scipy.sparse.spmatrix), found.format, True if known else None
+    )
     return whole._picked(coo.data.astype(np.int64) - 1, coo.row, coo.col, coo.shape)
 
 
@@ -328,11 +402,11 @@ def _sparse_product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     by_row = np.argsort(b.rows, kind="stable")
     starts = np.searchsorted(b.rows[by_row], np.arange(b.shape[0] + 1))
     counts = np.diff(starts)[a.columns]
-    of_a = np.repeat(np.arange(a.nnz), counts)
+    of_a = np.repeat(np.arange(len(a.rows)), counts)
     within = np.arange(len(of_a)) - np.repeat(np.cumsum(counts) - counts, counts)
     of_b = by_row[starts[a.columns[of_a]] + within]
-    data = index(a.data, of_a, pattern=(ARRAY,)) * index(b.data, of_b, pattern=(ARRAY,))
-    whole = SparseMatrix(data, a.rows[of_a], b.columns[of_b], (a.shape[0], b.shape[1]), a.star_is_matmul)
+    data = index(a.entries, of_a, pattern=(ARRAY,)) * index(b.entries, of_b, pattern=(ARRAY,))
+    whole = SparseMatrix(data, a.rows[of_a], b.columns[of_b], (a.shape[0], b.shape[1]), a.star_is_matmul, "csr")
     return whole.without_duplicates()
 
 
@@ -341,13 +415,13 @@ def _elementwise_product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
         raise not_supported("the product of the elements of sparse matrices of different shapes")
     a, b = a.without_duplicates(), b.without_duplicates()
     _, of_a, of_b = np.intersect1d(a.places(), b.places(), assume_unique=True, return_indices=True)
-    data = index(a.data, of_a, pattern=(ARRAY,)) * index(b.data, of_b, pattern=(ARRAY,))
-    return SparseMatrix(data, a.rows[of_a], a.columns[of_a], a.shape, a.star_is_matmul)
+    data = index(a.entries, of_a, pattern=(ARRAY,)) * index(b.entries, of_b, pattern=(ARRAY,))
+    return SparseMatrix(data, a.rows[of_a], a.columns[of_a], a.shape, a.star_is_matmul, "csr")
 
 
 def kron(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     """The Kronecker product: each entry of A times the matrix B."""
-    data = s.reshape(a.data, shape=(a.nnz, 1)) * b.data
+    data = s.reshape(a.entries, shape=(len(a.rows), 1)) * b.entries
     rows = (a.rows.astype(np.int64)[:, None] * b.shape[0] + b.rows).ravel()
     columns = (a.columns.astype(np.int64)[:, None] * b.shape[1] + b.columns).ravel()
     shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
