@@ -392,6 +392,8 @@ class Capture(Trace):
         kind = params.__class__
         if kind is Dim or kind is Sym or (isinstance(params, Traced)):
             operand = self.operand(params)
+            if operand.type.dtype.kind not in "biu":
+                raise TypeError(f"'{_called_in_python(operand.type)}' object cannot be interpreted as an integer")
             if operand.__class__ is Const:
                 return operand.value if np.ndim(operand.value) else int(operand.value)
             for k, known in enumerate(sizes):
@@ -558,6 +560,11 @@ def _is_known(shape: tuple) -> bool:
         if n.__class__ is not int:
             return False
     return True
+
+
+def _called_in_python(type_: Type) -> str:
+    """The class of a number of this type, in messages."""
+    return {"f": "float", "c": "complex"}[type_.dtype.kind] if type_.weak else type_.dtype.name
 
 
 def _type_of_found(f: Found) -> Type:

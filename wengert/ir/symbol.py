@@ -107,6 +107,9 @@ class Sym(AbstractBox):
         return str(self)
 
 
+Sym.__name__ = "traced array"  # which Python's own errors show
+
+
 class Dim:
     """A length that is known only when the program runs. See the module's text."""
 
