@@ -187,7 +187,7 @@ LOWERED = dict(zip(
      lambda native, pushed, stopped: native(), lambda consumer, *of_suite: of_suite,
      lambda iterable, native, choose, is_nested=False: native(iterable), lambda iterable: iterable,
      lambda iterable, make, choose: make(iterable),
-     lambda callees: False, lambda depth: None, default_of),
+     lambda callees: False, lambda depth: None, default_of, lambda items, key, name: getattr(items[key], name)),
     strict=True,
 ))  # fmt: skip
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
-from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
+from wengert.capture.objects import CHANGING, MUTABLE, Content, Slot, content, own_slots, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
 from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.optional import Optional, optional, parts
@@ -343,16 +343,6 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     if id(thing) not in capture.objects and id(thing) not in capture.created:
         capture.objects[id(thing)] = (thing, content(thing))
 
-
-CHANGING = frozenset(
-    (
-        "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
-        "popleft", "appendleft", "extendleft", "rotate", "sort", "reverse", "move_to_end", "difference_update",
-        "intersection_update", "symmetric_difference_update", "__init__", "__setitem__", "__delitem__", "__iadd__",
-        "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__", "__setstate__",
-    )
-)  # fmt: skip
-"""Methods that change what they belong to,"""
 
 RESUMING = frozenset(("send", "throw", "close", "__next__"))
 """and those that go on with an iterator."""

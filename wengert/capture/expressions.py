@@ -28,6 +28,7 @@ from wengert.capture.lowered import (
     LOAD,
     MADE,
     NOT,
+    OF_ITEM,
     OR,
     ORDERED,
     OVER_ITEMS,
@@ -38,6 +39,7 @@ from wengert.capture.lowered import (
     TEXT,
 )
 from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, scope_of
+from wengert.capture.objects import CHANGING
 from wengert.capture.only_read import Reads, is_plain_call
 from wengert.capture.syntax import OURS, arguments, at, copied, hook, load, statement, strings, thunk
 
@@ -215,6 +217,12 @@ def _stops_early(node: ast.Call) -> bool:
     return is_named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
 
 
+def _changes_an_item(node: ast.Call) -> bool:
+    """Whether a call is that of a method which changes an item, at a place that may be computed: `rows[k].append(x)`."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING else None
+    return isinstance(owner, ast.Subscript) and not isinstance(owner.slice, (ast.Constant, ast.Slice, ast.Tuple))
+
+
 class Expressions(ast.NodeTransformer):
     """Lowers the expressions of one function, except the functions among them.
 
@@ -298,6 +306,13 @@ class Expressions(ast.NodeTransformer):
         everything = self._with_all_items(node)
         if everything is not None:
             return everything
+        if _changes_an_item(node):
+            item: Any = node.func.value  # type: ignore[attr-defined]
+            called = hook(OF_ITEM, self.visit(item.value), self.visit(item.slice), ast.Constant(node.func.attr))  # type: ignore[attr-defined]
+            new = at(ast.Call(at(called, node.func), [], []), node)
+            new.args = [self.visit(a) for a in node.args]
+            new.keywords = [self.visit(k) for k in node.keywords]
+            return new
         self.generic_visit(node)
         if _is_get(node):
             base = node.func.args[0]  # type: ignore[attr-defined]

@@ -58,6 +58,7 @@ from wengert.capture.containers import (
 )
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
+from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.generated import (
     FILTERING,
@@ -698,6 +699,10 @@ def attr(owner: Any, name: str) -> Any:
     return value if session is None else session.attribute(owner, name, value)
 
 
+def _method_read(owner: Any, name: str) -> Any:
+    return attr(base(owner, (name,)), name)
+
+
 def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -> tuple | None:
     """The parts of a subject of a `match`."""
     if subject.__class__ is OneOf:
@@ -767,6 +772,7 @@ set_staged_hooks(
         lowering.DEFAULT: default,
         lowering.PASSED: passed,
         lowering.ATTR: attr,
+        lowering.OF_ITEM: functools.partial(method_of_item, method=_method_read, call=staged_call),
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
         lowering.ITERATE: stage.iterate,
