@@ -11,6 +11,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from wengert.box.box import Box
 from wengert.capture.carried import Variables
 from wengert.capture.containers import about_to_iterate, about_to_leave, note_created
 from wengert.capture.exceptions import demand
@@ -24,6 +27,7 @@ from wengert.capture.session import is_object
 from wengert.capture.stage import Loop, for_, if_, ifexp, iterate, not_
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_symbolic, truth
+from wengert.errors import StagingError
 from wengert.ir.numbers import noted_boolean
 from wengert.running import running
 
@@ -48,6 +52,8 @@ class Generated:
     def __init__(self, native: Callable, pushed: Callable, stopped: Callable):
         self._native, self._pushed, self._stopped = native, pushed, stopped
         self._iterator: Any = None
+        self.counts: Any = None
+        """If it is an `itertools.count`, where it begins, and its step."""
 
     def __iter__(self) -> Generated:
         return self
@@ -201,18 +207,53 @@ FILTERING: dict[Any, Callable] = {
 """Iterators that decide by what items are, or that end only where the loop around them says so."""
 PASSING_ON: dict[Any, tuple[int, Callable]] = {
     enumerate: (0, iterators.numbered), map: (1, iterators.mapped), itertools.accumulate: (0, iterators.accumulated),
-    itertools.islice: (0, iterators.counted),
+    itertools.islice: (0, iterators.counted), zip: (0, iterators.zipped),
 }  # fmt: skip
 """Iterators that pass on what they go through: which argument that is, and what they do with a generator."""
 
 
 def passed_on(f: Any, args: tuple) -> Callable | None:
     """What is called in place of an iterator of Python's; None if it does what it always does."""
+    if f is itertools.count:
+        return _counting
     if f in FILTERING:
         return staged(FILTERING[f])
+    if f is zip:
+        return _zipped if _can_be_zipped(args) else None
     place, followed = PASSING_ON[f]
     is_fit = len(args) > place and is_generated(args[place]) and (f is not map or len(args) == 2)
     return staged(followed) if is_fit and (f is not itertools.islice or len(args) == 2) else None
+
+
+def _counting(start: Any = 0, step: Any = 1) -> Generated:
+    made = staged(FILTERING[itertools.count])(start, step)
+    made.counts = iterators.CountedFrom(start, step)
+    return made
+
+
+def _can_be_zipped(args: tuple) -> bool:
+    """Whether data may decide how many items one of these has, and those of the others can be found by their places."""
+    rest = [a for a in args if not (is_generated(a) and a.counts is None)]
+    return len(args) - len(rest) == 1 and all(
+        isinstance(a, (list, tuple, str, range, np.ndarray, Box)) or is_generated(a) for a in rest
+    )
+
+
+def _zipped(*args: Any, strict: bool = False) -> Generated:
+    """`zip` of one generator and of things with indices."""
+    if strict:
+        raise StagingError(
+            "zip(strict=True) of a generator of which only the compiled program knows how many items it has",
+            remedy="leave strict out, or make a list of it first",
+        )
+    place = next(k for k, a in enumerate(args) if is_generated(a) and a.counts is None)
+    lengths = [len(a) for k, a in enumerate(args) if k != place and not is_generated(a)]
+    items = [
+        a.counts if is_generated(a) else iterators.CountedFrom(a.start, a.step) if isinstance(a, range) else a
+        for a in args
+    ]
+    zipped = staged(iterators.zipped)
+    return zipped(args[place], items[:place], items[place + 1 :], min(lengths, default=None))
 
 
 def _folded(items: Generated, start: Sequence[Any], names: tuple, take: Callable, go_on: Callable | None) -> list[Any]:

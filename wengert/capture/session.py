@@ -767,6 +767,8 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 class _Current(threading.local):
     session: Session | None = None
+    constants: list[Any] | None = None
+    """What numbers of things stand for (`one_of.py`) where the results of a program are put together."""
 
 
 current = _Current()
