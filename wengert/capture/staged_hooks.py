@@ -301,6 +301,8 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
     # (not a function inside of the one above, which would hold itself, and with it arrays that nobody else holds)
     if holds_one_of(args, kwargs):
         return each_argument(_with_numbers(f, named), args, kwargs)
+    if named is len:  # which does not look at the items
+        return f(*map(number_of, args), **kwargs)
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
         demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
     to = getattr(named, "__qualname__", None) or type(named).__qualname__
