@@ -364,8 +364,9 @@ def _not_taken(error: TypeError | ValueError, frames: list[TracebackType]) -> We
         why = "it is compiled, by Cython, mypyc or the like: install the package as source (pip install --no-binary)"
     return UnsupportedFunctionError(
         f"{what} does not take traced values: {said.partition(chr(10) * 2)[0][:_LONGEST]}",
-        remedy=why if is_python else f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply "
-        "it to wg.stop_gradient(x)",
+        remedy=why
+        if is_python
+        else f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to wg.stop_gradient(x)",
         where=where[0] if where else None,
     )
 

@@ -157,11 +157,11 @@ def with_a_count(x):
 
 
 def with_a_list_before(x):
-    return sum((u * w for w, u in zip([1.0, x, 3.0], halves(x))), 0.0)
+    return sum((u * w for w, u in zip([1.0, x, 3.0], halves(x), strict=False)), 0.0)
 
 
 def with_an_array_and_a_range(x):
-    return sum((u * w + k for u, w, k in zip(halves(x), np.arange(100.0), range(3, 90, 2))), 0.0)
+    return sum((u * w + k for u, w, k in zip(halves(x), np.arange(100.0), range(3, 90, 2), strict=False)), 0.0)
 
 
 def until_something(x):
@@ -180,6 +180,6 @@ def test_zip_of_a_generator_that_data_end(f):
 
 def test_texts_that_go_with_a_generator():
     def f(x):
-        return [name for _, name in zip(halves(x), ["a", "b", "c"])]
+        return [name for _, name in zip(halves(x), ["a", "b", "c"], strict=False)]
 
     assert [wg.jit(f)(x) for x in (0.3, 5.3)] == [f(0.3), f(5.3)] == [["a", "b"], ["a", "b", "c"]]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.errors import StagingError
 
 rng = np.random.default_rng(11)
 A = rng.normal(size=(5, 5))

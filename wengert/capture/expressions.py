@@ -218,7 +218,7 @@ def _stops_early(node: ast.Call) -> bool:
 
 
 def _changes_an_item(node: ast.Call) -> bool:
-    """Whether a call is that of a method which changes an item, at a place that may be computed: `rows[k].append(x)`."""
+    """Whether a call is that of a method which changes an item at a place that may be computed: `a[k].append(x)`."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING else None
     return isinstance(owner, ast.Subscript) and not isinstance(owner.slice, (ast.Constant, ast.Slice, ast.Tuple))
 

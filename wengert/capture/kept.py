@@ -59,7 +59,7 @@ class Kept:
         lasting = [change for change in changes if not change.is_of_arrays and _is_kept(change, effects.left)]
         again = [change for change in lasting if change.key in self._changes]
         refused = effects.refused(again[0]) if again else None
-        grows = bool(again) and all(_only_grows(c, effects.left) for c in again) and not any(c.key in effects.logs for c in again)
+        grows = bool(again) and all(_only_grows(c, effects.left) and c.key not in effects.logs for c in again)
         try:
             self._new = [(change, _plain_content(change, effects.left)) for change in lasting]
         except _HoldsSymbols:

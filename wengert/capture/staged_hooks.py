@@ -48,7 +48,6 @@ from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists, numbers_of
 from wengert.capture.containers import (
-    CHANGING,
     RESUMING,
     about_to_change,
     about_to_iterate,
@@ -84,7 +83,7 @@ from wengert.capture.iteration import (
     refused,
 )
 from wengert.capture.matching import MATCHED, matched
-from wengert.capture.objects import MUTABLE
+from wengert.capture.objects import CHANGING, MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
