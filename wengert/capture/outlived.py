@@ -80,6 +80,8 @@ def _is_held(things: list[Any], k: int) -> bool:
     session = current.session
     assert session is not None
     key, known = id(things[k]), 0
+    if key in session.gone:
+        return False
     captures = [trace for trace in running.state.traces if trace.__class__ is Capture]
     notes = {id(note) for note in (things, *session.about_objects())}
     notes.update(id(note) for capture in captures for note in capture.objects.values())
@@ -88,7 +90,10 @@ def _is_held(things: list[Any], k: int) -> bool:
             known += sum(1 for item in holder if id(item) == key)
         elif holder.__class__ is dict and (holder is session.made_inside or _is_of_a_capture(holder)):
             known += 1
-    return getrefcount(things[k]) - _OF_THE_CALL > known
+    if getrefcount(things[k]) - _OF_THE_CALL > known:
+        return True
+    session.gone[key] = things[k]  # and it stays so: who could get hold of it?
+    return False
 
 
 def _is_of_a_capture(made: dict) -> bool:

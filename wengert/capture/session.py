@@ -140,6 +140,8 @@ class Session:
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
         self.standing: dict[int, tuple[Any, list[Any]]] = {}
         """Objects, and what may stand for them (`outlived.py`)."""
+        self.gone: dict[int, Any] = {}
+        """Those that nobody holds any more."""
         """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
