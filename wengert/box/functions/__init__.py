@@ -44,6 +44,7 @@ from wengert.box.functions import (  # noqa: F401  (each fills the tables)
     reductions,
     rosenbrock,
     rotations,
+    samples,
     scans,
     scattered,
     scipy_basics,
