@@ -24,6 +24,7 @@ from wengert.capture.lowered import (
     IFEXP,
     IS,
     ITERATE,
+    KEPT,
     LISTED,
     LOAD,
     MADE,
@@ -436,6 +437,8 @@ class Expressions(ast.NodeTransformer):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
+        if isinstance(node, (ast.DictComp, ast.SetComp)) and len(every) == 1 and not binds_in_place(node):
+            return self._kept(node, every[0])
         if binds_in_place(node) or not isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return self._over_items(node, at(hook(MADE, node), node))
         first: Any = node.generators[0].iter
@@ -474,6 +477,22 @@ class Expressions(ast.NodeTransformer):
         choose = ast.Lambda(arguments(items), at(ast.ListComp(at(pair, node), [one]), node))
         nested = [] if is_last else [ast.Constant(True)]
         return at(hook(CHOSEN_OF, iterable, at(native, node), at(choose, node), *nested), node)
+
+    def _kept(self, node: Any, tests: list[ast.expr]) -> ast.expr:
+        """A dict or set of which data may decide what is in it: in Python's way, if there are no conditions, and item
+        by item."""
+        items, is_dict = f"{OURS}items", isinstance(node, ast.DictComp)
+        first: Any = node.generators[0].iter
+        made = ast.Tuple([copied(node.key), copied(node.value)], ast.Load()) if is_dict else copied(node.elt)
+        target = copied(node.generators[0].target)
+        pair = ast.Tuple([thunk(at(_all_of(copied(tests)), node)), thunk(at(made, node))], ast.Load())
+        one = ast.ListComp(at(pair, node), [ast.comprehension(target, load(items), [], 0)])
+        source, native = first.args[0], ast.Constant(None)
+        if not tests:
+            node.generators[0].iter = at(hook(ITERATE, load(items)), first)
+            native = at(ast.Lambda(arguments(items), at(hook(MADE, node), node)), node)
+        choose = at(ast.Lambda(arguments(items), at(one, node)), node)
+        return at(hook(KEPT, source, native, choose, ast.Constant(is_dict)), node)
 
     def _over_items(self, node: Any, made: ast.expr) -> ast.expr:
         """A comprehension as a function of what it goes through first: how many items there are may be known only to

@@ -18,6 +18,7 @@ from wengert.capture.carried import Variables
 from wengert.capture.containers import about_to_iterate, about_to_leave, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.followed import iterators
+from wengert.capture.followed.filtered import FilteredSet
 from wengert.capture.instrument import staged
 from wengert.capture.iteration import PUSHED, DataChoose
 from wengert.capture.objects import MUTABLE
@@ -148,6 +149,8 @@ def chosen_of(iterable: Any, native: Callable, choose: Callable, is_nested: bool
 
 def over(iterable: Any, make: Callable[[Any], Any], is_lazy: bool = False) -> Any:
     """A comprehension as a function of what it goes through (see `over_items`); `is_lazy`: a generator expression."""
+    if isinstance(iterable, FilteredSet):
+        iterable = iter(iterable)
     if not is_generated(iterable):
         return over_items(iterable, make)
 
@@ -165,7 +168,7 @@ def over(iterable: Any, make: Callable[[Any], Any], is_lazy: bool = False) -> An
 def listed_items(iterable: Any, make: Callable[[Any], Any], choose: Callable[[Any], Generated]) -> Any:
     """A list comprehension as a function of what it goes through first: in Python's way, if it knows what counts and
     how many items there are, otherwise as a loop that fills a list."""
-    if is_generated(iterable) or running.state.capture is None:
+    if is_generated(iterable) or isinstance(iterable, FilteredSet) or running.state.capture is None:
         return over(iterable, make)
     if hasattr(iterable.__class__, "__next__"):
         iterable = list(iterate(iterable))

@@ -59,6 +59,7 @@ from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
+from wengert.capture.filtering import EXTREMES, is_filtered, kept
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -149,6 +150,10 @@ _GOING_THROUGH: dict[Any, Callable] = {
 
 def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
     """Call one of those, which may be given a generator."""
+    if args and is_filtered(args[0]):
+        if f in EXTREMES and len(args) == 1 and "default" not in options:
+            return EXTREMES[f](*args, **options)
+        args = (iter(args[0]), *args[1:])
     if f in FILTERING or f in PASSING_ON:
         if (other := passed_on(f, args)) is not None:
             return other(*args, **options)
@@ -300,6 +305,8 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
     # (not a function inside of the one above, which would hold itself, and with it arrays that nobody else holds)
     if holds_one_of(args, kwargs):
         return each_argument(_with_numbers(f, named), args, kwargs)
+    if named is len and len(args) == 1 and is_filtered(args[0]):
+        return staged(type(args[0]).__len__)(args[0])
     if named is len:  # which does not look at the items
         return f(*map(number_of, args), **kwargs)
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
@@ -773,6 +780,7 @@ set_staged_hooks(
         lowering.DEFAULT: default,
         lowering.PASSED: passed,
         lowering.ATTR: attr,
+        lowering.KEPT: kept,
         lowering.OF_ITEM: functools.partial(method_of_item, method=_method_read, call=staged_call),
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
