@@ -15,6 +15,7 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,12 @@ def page() -> str:
             m for m in METHODS if hasattr(distribution, m) and status_of(getattr(distribution, m))[0] == "supported"
         ]
         details.append(f"| `{name}` | {', '.join(f'`{m}`' for m in methods) or 'not yet'} |")
+    of_samples = [
+        name
+        for name, function in public_functions(stats).items()
+        if isinstance(function, FunctionType) and status_of(function, "scipy.stats", name)[0] == "supported"
+    ]
+    details += ["", f"**functions of samples**: {', '.join(f'`{n}`' for n in of_samples)}"]
     return "\n".join([*lines, *details]).rstrip() + "\n"
 
 

@@ -164,6 +164,13 @@ def text(*parts):
     return "".join([part if isinstance(part, str) else format(convert[part[1]](part[0]), part[2]) for part in parts])
 
 
+def kept(iterable, native, choose, is_dict):
+    if native is not None:
+        return native(iterable)
+    made = [make() for item in iterable for test, make in choose([item]) if test()]
+    return dict(made) if is_dict else set(made)
+
+
 REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
@@ -188,7 +195,7 @@ LOWERED = dict(zip(
      lambda native, pushed, stopped: native(), lambda consumer, *of_suite: of_suite,
      lambda iterable, native, choose, is_nested=False: native(iterable), lambda iterable: iterable,
      lambda iterable, make, choose: make(iterable),
-     lambda callees: False, lambda depth: None, default_of),
+     lambda callees: False, lambda depth: None, default_of, lambda items, key, name: getattr(items[key], name), kept),
     strict=True,
 ))  # fmt: skip
 

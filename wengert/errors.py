@@ -283,17 +283,15 @@ def explained(error: Exception) -> WengertError | None:
 
     Returns an error that says more, if there is one. With WENGERT_FULL_TRACEBACK set nothing is taken out.
     """
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        if not is_ours(trace.tb_frame.f_code.co_filename):
-            frames.append(trace)
-        trace = trace.tb_next
-    clean = None
-    for kept in reversed(frames):
-        clean = TracebackType(clean, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
+    frames = _frames_of_others(error)
     if not os.environ.get("WENGERT_FULL_TRACEBACK"):
-        error.__traceback__ = clean
+        told: BaseException | None = error
+        while told is not None:  # and of those that it came of
+            clean = None
+            for kept in reversed(_frames_of_others(told)):
+                clean = TracebackType(clean, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
+            told.__traceback__ = clean
+            told = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
     if isinstance(error, WengertError):
         _mention_missing_source(error, frames)
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
@@ -310,8 +308,18 @@ def explained(error: Exception) -> WengertError | None:
     return None
 
 
+def _frames_of_others(error: BaseException) -> list[TracebackType]:
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        if not is_ours(trace.tb_frame.f_code.co_filename):
+            frames.append(trace)
+        trace = trace.tb_next
+    return frames
+
+
 _OUR_CLASS = re.compile(
-    r"\bwengert\.(?:modes|ir|box)\.[\w.]+|\btraced array\b|(?<=from )Sym\b|(?<=type )Sym\b"
+    r"\bwengert\.(?:modes|ir|box)\.[\w.]+|\btraced array\b"
     r"|\bTraced\(.*?\), input_type=\w+"
 )
 """How a traced value is called where libraries say what they were given; the last is pydantic's way."""
@@ -339,10 +347,14 @@ def _not_taken(error: TypeError | ValueError, frames: list[TracebackType]) -> We
     followed = [trace for trace in frames if is_followed(trace.tb_frame.f_code.co_filename)]
     last, said = frames[-1].tb_frame.f_code, _OUR_CLASS.sub("a traced value", str(error))
     where = [described_line(t.tb_frame.f_code.co_filename, t.tb_lineno, t.tb_frame.f_globals) for t in followed[-1:]]
-    what = f"{last.co_name} in {os.path.basename(last.co_filename)}"
+    called = frames[frames.index(followed[-1]) + 1 if followed else 0 :]
+    is_python = bool(called) and _is_of_python(called[0].tb_frame)
+    what = _name_in_library(called[0].tb_frame) if called else f"{last.co_name} in {os.path.basename(last.co_filename)}"
     if followed and frames[-1] is followed[-1]:
         what = "what is called here"
         why = "it is compiled, or a class that looks at what it is given: use numbers and arrays in its place"
+    elif is_python:
+        why = "it knows Python's own numbers only: give it float(wg.stop_gradient(x)), which is a constant"
     elif os.path.isfile(last.co_filename):
         why = (
             "its package is left alone; if it has a calculus of its own use our operators in place of its, if it only "
@@ -352,10 +364,20 @@ def _not_taken(error: TypeError | ValueError, frames: list[TracebackType]) -> We
         why = "it is compiled, by Cython, mypyc or the like: install the package as source (pip install --no-binary)"
     return UnsupportedFunctionError(
         f"{what} does not take traced values: {said.partition(chr(10) * 2)[0][:_LONGEST]}",
-        remedy=f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to "
-        "wg.stop_gradient(x)",
+        remedy=why
+        if is_python
+        else f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to wg.stop_gradient(x)",
         where=where[0] if where else None,
     )
+
+
+def _name_in_library(frame: FrameType) -> str:
+    """What a function of a library is called, with its module."""
+    return f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}".lstrip(".")
+
+
+def _is_of_python(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names
 
 
 _OF_CYTHON = re.compile(r"No matching signature found|Buffer dtype mismatch, .*\bobject'?$")
@@ -374,8 +396,7 @@ def _not_taken_by_compiled_code(error: Exception, frames: list[TracebackType]) -
         return None
     caller, name = frames[-len(inside) - 1], "what is called here"
     if inside:
-        called = inside[-1].tb_frame
-        name = f"{called.f_globals.get('__name__', '')}.{called.f_code.co_qualname}".lstrip(".")
+        name = _name_in_library(inside[-1].tb_frame)
     return UnsupportedFunctionError(
         f"{name} does not take traced values: it is compiled, or calls compiled code, which says {str(error)!r}",
         remedy="use a function in Python in its place, give it a rule with wg.custom_jvp or wg.custom_vjp, or apply it "

@@ -8,7 +8,10 @@ cannot be found, which run as they are (`as_is`).
 from __future__ import annotations
 
 import inspect
+import json
 import math
+import os
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.special
+from scipy.cluster.vq import kmeans2
 
 import wengert as wg
 from wengert.capture.instrument import TWIN
@@ -492,3 +496,82 @@ def test_vector_fields_must_be_square():
             operator(lambda x: (x, x))(np.ones(3))
     with pytest.raises(MismatchError, match="three dimensions"):
         wg.curl(lambda x: x)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [wg.grad, wg.value_and_grad, wg.jacobian, wg.jacfwd, wg.jacrev, wg.hessian, wg.hvp, wg.grad_and_hvp],
+    ids=lambda operator: operator.__name__,
+)
+@pytest.mark.parametrize("given", [np.ones(3), [1.0, 2.0], 2.0, {"a": 1.0}], ids=repr)
+def test_an_argument_of_the_function_is_given_to_the_operator(operator, given):
+    def run():
+        return operator(np.sum, given)  # HERE
+
+    message = caught(NotDifferentiableInputError, run, run)
+    assert f"wg.{operator.__name__}(f)(x" in message
+    assert ("(f)(x, v)" in message) == operator.__name__.endswith("hvp")
+
+
+def frames_of_ours(error: BaseException | None) -> list[str]:
+    """The files of this package in the traceback of an error, and of those that it came of."""
+    found = []
+    while error is not None:
+        files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+        found += [name for name in files if f"{os.sep}wengert{os.sep}" in name and "tests" not in name]
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return found
+
+
+def clustered(x):
+    return kmeans2(x.reshape(-1, 1), 2)[0].sum()
+
+
+def kept_as_json(x):
+    return json.loads(json.dumps({"x": x[0]}))["x"]
+
+
+@pytest.mark.parametrize(
+    ("run", "name"),
+    [
+        (lambda: wg.grad(3.0), "wg.grad"),
+        (lambda: wg.hvp(np.sum, X, X), "wg.hvp"),
+        (lambda: wg.grad(clustered)(X), "scipy.cluster.vq.kmeans2"),
+        (lambda: wg.jit(clustered)(X), "scipy.cluster.vq.kmeans2"),
+        (lambda: wg.grad(kept_as_json)(X), "json.dumps"),
+        (lambda: wg.jit(wg.grad(kept_as_json))(X), "json.dumps"),
+    ],
+)
+def test_messages_name_what_was_called_and_show_no_frames_of_ours(run, name):
+    with pytest.raises(WengertError, match=name) as info:
+        run()
+    assert not frames_of_ours(info.value)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda n: np.zeros(n),
+        lambda n: np.ones((n, 2)),
+        lambda n: np.full(n, 1.0),
+        lambda n: np.arange(4.0).reshape(n, 2),
+        lambda n: np.linspace(0, 1, n),
+        lambda n: [0.0] * n,
+        lambda n: [0.0] + n,
+        lambda n: n - (1.0,),
+    ],
+)
+def test_a_float_is_no_length_and_no_sequence(f):
+    with pytest.raises(TypeError) as plain:
+        f(2.0)
+    with pytest.raises(TypeError) as info:
+        wg.jit(f)(2.0)
+    assert str(info.value) == str(plain.value) or "expected a sequence of integers" in str(plain.value)
+    for derivative in (wg.grad, lambda g: wg.jit(wg.grad(g))):
+        with pytest.raises(TypeError, match="interpreted as an integer|index made|sequence|unsupported|concatenate"):
+            derivative(lambda n: np.sum(f(n)))(2.0)
+
+
+def test_operators_of_python_speak_of_no_class_of_ours():
+    with pytest.raises(TypeError, match="'traced array' and 'str'"):
+        wg.jit(lambda x: x + "1")(2.0)

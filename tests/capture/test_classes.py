@@ -559,3 +559,39 @@ def test_properties_of_derived_classes(way):
     np.testing.assert_allclose(wg.jit(wg.grad(way(of_an_angle)))(0.3), want, rtol=1e-12)
     assert Angle.cosine.__doc__ == "The cosine."
     assert isinstance(Angle.__dict__["sine"], Remembered)
+
+
+class Jet:
+    """A number with a derivative of its own, whose functions NumPy calls."""
+
+    def __init__(self, value, slope=0.0):
+        self.value, self.slope = value, slope
+
+    def __add__(self, other):
+        return Jet(self.value + other.value, self.slope + other.slope)
+
+    def __mul__(self, k):
+        return Jet(self.value * k, self.slope * k)
+
+    def sin(self):
+        return Jet(math.sin(self.value), math.cos(self.value) * self.slope)
+
+    def exp(self):
+        return Jet(math.exp(self.value), math.exp(self.value) * self.slope)
+
+
+def of_an_object(x):
+    return np.exp(np.sin(Jet(x, 1.0) * 2)).slope
+
+
+def of_an_array_of_objects(x):
+    return np.sum(np.exp(np.sin(np.array([Jet(x, 1.0), Jet(x, 2.0)]) * 2))).slope / 3
+
+
+@pytest.mark.parametrize("f", [of_an_object, of_an_array_of_objects], ids=lambda f: f.__name__)
+def test_methods_that_numpy_calls(f):
+    x = 0.7
+    assert np.isclose(f(x), 2 * np.cos(2 * x) * np.exp(np.sin(2 * x)))
+    want = np.exp(np.sin(2 * x)) * (4 * np.cos(2 * x) ** 2 - 4 * np.sin(2 * x))
+    for gradient in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), lambda x: wg.jvp(f, (x,), (1.0,))[1]):
+        np.testing.assert_allclose(gradient(x), want, rtol=1e-12)

@@ -150,3 +150,36 @@ def test_next_of_a_generator_with_a_name_is_refused_where_data_decide():
 
     with pytest.raises(WengertError):
         wg.jit(f)(1.3)
+
+
+def with_a_count(x):
+    return sum((u * k for u, k in zip(halves(x), itertools.count(1, 2))), 0.0)
+
+
+def with_a_list_before(x):
+    return sum((u * w for w, u in zip([1.0, x, 3.0], halves(x), strict=False)), 0.0)
+
+
+def with_an_array_and_a_range(x):
+    return sum((u * w + k for u, w, k in zip(halves(x), np.arange(100.0), range(3, 90, 2), strict=False)), 0.0)
+
+
+def until_something(x):
+    for k, u in zip(itertools.count(), halves(x)):
+        if u < 0.5:
+            return k * u
+    return x
+
+
+@pytest.mark.parametrize(
+    "f", [with_a_count, with_a_list_before, with_an_array_and_a_range, until_something], ids=lambda f: f.__name__
+)
+def test_zip_of_a_generator_that_data_end(f):
+    agrees(f, 5.3)
+
+
+def test_texts_that_go_with_a_generator():
+    def f(x):
+        return [name for _, name in zip(halves(x), ["a", "b", "c"], strict=False)]
+
+    assert [wg.jit(f)(x) for x in (0.3, 5.3)] == [f(0.3), f(5.3)] == [["a", "b"], ["a", "b", "c"]]

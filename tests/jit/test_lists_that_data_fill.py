@@ -454,3 +454,25 @@ def joined_arrays(x):
 @pytest.mark.parametrize("f", [bound_again, of_two, a_window, joined_arrays], ids=lambda f: f.__name__)
 def test_lists_that_are_bound_again_limited_and_joined(f):
     agrees(f, 0.83, batch=False)
+
+
+def test_texts_and_records_in_a_list_that_is_returned():
+    def states(x):
+        out = []
+        while x > 0.1:
+            out.append("large" if x > 1 else "small")
+            x /= 2
+        return out
+
+    def records(x):
+        out = []
+        while x > 0.1:
+            out.append({"name": "large" if x > 1 else "small", "size": (x, 2 * x)})
+            x /= 2
+        return out
+
+    for f in (states, records):
+        compiled, around = wg.jit(f), wg.jit(lambda x: (f(x), x))  # noqa: B023
+        for x in (3.0, 0.7, 0.05):
+            assert compiled(x) == f(x)
+            assert around(x) == (f(x), x)

@@ -276,3 +276,49 @@ def test_a_record_that_is_changed():
     assert f(2.0) == 2.0
     records["a"] = 4.0
     assert f(2.0) == 8.0
+
+
+def logged(f):
+    calls = []
+
+    @functools.wraps(f)
+    def called(*args):
+        calls.append(f.__name__)
+        return f(*args)
+
+    called.calls = calls
+    return called
+
+
+class Agent:
+    def __init__(self):
+        self.log = []
+
+    def act(self, x):
+        self.log.append(("step", len(self.log)))
+        self.log.append(("gain", x))
+        return 2 * x
+
+
+def test_a_log_of_texts_grows_at_each_call():
+    square = logged(lambda x: x**2)
+    gradient = wg.jit(wg.grad(square))
+    assert [gradient(x) for x in (1.0, 2.0, 3.0)] == [2.0, 4.0, 6.0]
+    assert square.calls == ["<lambda>"] * 3
+    agent = Agent()
+    act = wg.jit(agent.act)
+    assert [act(1.0), act(3.0)] == [2.0, 6.0]
+    assert agent.log == [("step", 0), ("gain", 1.0), ("step", 2), ("gain", 3.0)]
+
+
+def test_what_is_appended_at_the_first_call_only_is_kept():
+    table = []
+
+    def scaled(x):
+        if not table:
+            table.append(("weight", 3.0))
+        return x * table[0][1]
+
+    compiled = wg.jit(scaled)
+    assert [compiled(1.0), compiled(2.0)] == [3.0, 6.0]
+    assert table == [("weight", 3.0)]

@@ -236,17 +236,29 @@ class Prepared:
         return _matching_leaves(container, self.out_structure, avals, what)
 
 
+def demand_positions(argnums: Any, example: str = "wg.grad(f)(x)") -> None:
+    """Refuse what does not say which arguments are meant; `example` shows where an argument belongs."""
+    try:
+        for k in argnums if np.ndim(argnums) else (argnums,):
+            operator.index(k)
+    except (TypeError, ValueError):
+        text = " ".join(repr(argnums).split())
+        raise NotDifferentiableInputError(
+            f"argnums={text if len(text) < _LONG else text[:_LONG] + ' …'} is neither an int nor a sequence of ints",
+            remedy="count the positional arguments from 0: argnums=0, or argnums=(0, 2); an argument of the function "
+            f"goes to what comes back: {example}",
+        ) from None
+
+
+_LONG = 60
+
+
 def _normalised(argnums: Any, count: int) -> Argnums:
     """`argnums` as an int or a tuple of ints, none twice: the second would hide the first."""
-    if hasattr(argnums, "__index__"):
+    demand_positions(argnums)
+    if np.ndim(argnums) == 0:
         return operator.index(argnums)
-    try:
-        chosen = tuple([operator.index(k) for k in argnums])
-    except TypeError:
-        raise NotDifferentiableInputError(
-            f"argnums={argnums!r} is neither an int nor a sequence of ints",
-            remedy="count the positional arguments from 0: argnums=0, or argnums=(0, 2)",
-        ) from None
+    chosen = tuple([operator.index(k) for k in argnums])
     if len({k % count if -count <= k < count else k for k in chosen}) != len(chosen):
         raise NotDifferentiableInputError(f"argnums={chosen} names an argument twice", remedy="name each argument once")
     return chosen
@@ -273,8 +285,9 @@ def _name_of_leaf(prepared: Prepared, k: int) -> str:
 def _not_differentiable(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> NotDifferentiableInputError:
     where = _name_of_leaf(prepared, k)
     if dtype is None or dtype.kind not in "iub":
+        kind = f"an array of type {leaf.dtype}" if isinstance(leaf, np.ndarray) else f"a {type(leaf).__name__}"
         return NotDifferentiableInputError(
-            f"{where} is a {type(leaf).__name__}, which has no derivative",
+            f"{where} is {kind}, which has no derivative",
             remedy="differentiate floating-point numbers and arrays, and containers of them; choose others by argnums",
         )
     remedy = f"pass {float(leaf)!r}" if np.ndim(leaf) == 0 else "pass x.astype(float)"

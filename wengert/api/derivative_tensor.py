@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse
 
 from wengert.api.arguments import Prepared
-from wengert.api.operators import result_of
+from wengert.api.operators import operation, result_of
 from wengert.api.taylor import checked_order
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
@@ -37,6 +37,7 @@ _CHUNK = 256
 """So many directions at once: enough to use the hardware, few enough to bound memory."""
 
 
+@operation
 def derivative_tensor(f: Callable, order: int, argnums: int = 0) -> Callable:
     """All partial derivatives of an order: an array of shape `f(x).shape + order * x.shape`.
 

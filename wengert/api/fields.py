@@ -12,7 +12,7 @@ from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size, unit_vectors
 from wengert.api.jacobian import jacobian
-from wengert.api.operators import result_of
+from wengert.api.operators import operation, result_of
 from wengert.api.products import jvp
 from wengert.errors import MismatchError
 from wengert.ops.shape import sum
@@ -22,6 +22,7 @@ _CHUNK = 64
 """So many directions at once: enough to use the hardware, few enough to bound memory."""
 
 
+@operation
 def laplacian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """The sum of the unmixed second derivatives, without forming the Hessian.
 
@@ -61,6 +62,7 @@ def _second_along(g: Callable, x: Any, v: Any, has_aux: bool) -> tuple[Any, Any]
     return second, aux[0] if has_aux else None
 
 
+@operation
 def divergence(f: Callable, argnums: int = 0) -> Callable:
     """The trace of the Jacobian of a vector field: a function from n numbers to n numbers.
 
@@ -76,6 +78,7 @@ def divergence(f: Callable, argnums: int = 0) -> Callable:
     return trace_of_jacobian
 
 
+@operation
 def curl(f: Callable, argnums: int = 0) -> Callable:
     """The curl of a vector field in three dimensions.
 
@@ -91,6 +94,7 @@ def curl(f: Callable, argnums: int = 0) -> Callable:
     return rotation
 
 
+@operation
 def curl_and_divergence(f: Callable, argnums: int = 0) -> Callable:
     """`(curl, divergence)` of a vector field in three dimensions, from one Jacobian.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
 from wengert.api.budget import Budgeted, Memory, budget_of
-from wengert.api.operators import Operated, result_of
+from wengert.api.operators import Operated, operation, result_of
 from wengert.api.signatures import A, P, R, X
 from wengert.errors import NonScalarOutputError
 from wengert.types import dtype_of, shape_of
@@ -42,6 +42,7 @@ def value_and_grad(
     holomorphic: bool = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
+@operation
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
                    checkpoints: int | None = None, memory: Memory = None,
                    spill: str | None = None) -> Callable:  # fmt: skip
@@ -87,6 +88,7 @@ def grad(
     holomorphic: bool = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
+@operation
 def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
          checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """The gradient of a function with one real result, by reverse mode.

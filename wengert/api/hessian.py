@@ -14,7 +14,7 @@ from wengert.api.arguments import Argnums, Prepared
 from wengert.api.budget import Budgeted, Memory, budget_of
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jacobian import jacobian, sparse_derivatives, value_and_jacobian
-from wengert.api.operators import Operated, result_of
+from wengert.api.operators import Operated, operation, result_of
 from wengert.api.products import jvp
 from wengert.api.signatures import Array, P, V, X
 from wengert.api.sparse import is_sparse
@@ -40,6 +40,7 @@ def hessian(
     sparse: Any = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
+@operation
 def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False,
             sparse: Any = False, *, checkpoints: int | None = None, memory: Memory = None,
             spill: str | None = None) -> Callable:  # fmt: skip
@@ -82,6 +83,7 @@ def _gradient_and_second(f: Callable, g: Callable, argnums: Argnums, has_aux: bo
     return value_and_jacobian(g, argnums, "forward", has_aux)
 
 
+@operation
 def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False, *,
                      checkpoints: int | None = None, memory: Memory = None,
                      spill: str | None = None) -> Callable:  # fmt: skip
@@ -95,6 +97,7 @@ def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, s
     )
 
 
+@operation
 def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False, *,
                            checkpoints: int | None = None, memory: Memory = None,
                            spill: str | None = None) -> Callable:  # fmt: skip
@@ -136,6 +139,7 @@ def hvp(
     has_aux: bool = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[..., Any]: ...
+@operation
 def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
         checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """The Hessian times a vector, without the Hessian: `hvp(f)(x, v)`.
@@ -166,6 +170,7 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     return product
 
 
+@operation
 def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
                  checkpoints: int | None = None, memory: Memory = None,
                  spill: str | None = None) -> Callable:  # fmt: skip
@@ -174,7 +179,7 @@ def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse
     >>> grad_and_hvp(lambda x: x**3)(2.0, 1.0)
     (np.float64(12.0), np.float64(12.0))
     """
-    if mode not in _SECOND:
+    if not isinstance(mode, str) or mode not in _SECOND:
         raise ValueError(f"mode is one of {', '.join(_SECOND)}, not {mode!r}")
 
     @result_of("grad_and_hvp", f, budget_of(checkpoints, memory, spill))

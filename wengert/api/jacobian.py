@@ -14,7 +14,7 @@ from typing import Any, Concatenate, Literal, Unpack, overload
 from wengert.api.arguments import Argnums, Prepared, demand_complex
 from wengert.api.budget import Budgeted, Memory, budget_of
 from wengert.api.dense import demand_real, value_and_dense
-from wengert.api.operators import Operated, result_of
+from wengert.api.operators import Operated, operation, result_of
 from wengert.api.signatures import Array, P, V
 from wengert.api.sparse import Plans, is_sparse, value_and_blocks
 from wengert.api.sparsity import of_numbers
@@ -44,6 +44,7 @@ def value_and_jacobian(
     sparse: Any = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
+@operation
 def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
                        holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
                        memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
@@ -88,6 +89,7 @@ def jacobian(
     sparse: Any = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
+@operation
 def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
              holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
              memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
@@ -145,6 +147,7 @@ def jacfwd(
 def jacfwd(
     f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Operated[P, Any]: ...
+@operation
 def jacfwd(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """`jacobian` by forward mode: constant memory, best for few inputs.
 
@@ -171,6 +174,7 @@ def jacrev(
     holomorphic: bool = False,
     **budget: Unpack[Budgeted],
 ) -> Operated[P, Any]: ...
+@operation
 def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
            checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """`jacobian` by reverse mode: best for few outputs.

@@ -41,7 +41,7 @@ from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
-from wengert.errors import EscapedValueError, NotAFunctionError, StagingError, explained
+from wengert.errors import EscapedValueError, NotAFunctionError, StagingError, WengertError, explained
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
 from wengert.ops.library import is_foreign
@@ -124,9 +124,13 @@ class Jitted(Generic[P, R]):
             return self._general(args, kwargs)
         except Exception as error:
             other = explained(error)
-            if other is not None:
+            if other is None:
+                raise
+            try:
                 raise other from None
-            raise
+            except WengertError:  # raised again, it has no frame of this function
+                other.__traceback__ = error.__traceback__
+                raise
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         way = self._device_way

@@ -10,15 +10,17 @@ of the user's code only.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, Self, cast, overload
 
+from wengert.api.arguments import demand_positions
 from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
 from wengert.box.functions.lifted import HOLDERS
-from wengert.errors import NotAFunctionError, explained
+from wengert.errors import NotAFunctionError, WengertError, explained
 
 
 class Operated(Generic[P, R]):
@@ -38,9 +40,13 @@ class Operated(Generic[P, R]):
             return self._call(*args, **kwargs)
         except Exception as error:
             other = explained(error)
-            if other is not None:
+            if other is None:
+                raise
+            try:
                 raise other from None
-            raise
+            except WengertError:  # raised again, it has no frame of this function
+                other.__traceback__ = error.__traceback__
+                raise
 
     @property
     def title(self) -> str:
@@ -90,16 +96,29 @@ def result_of(name: str, f: Callable, budget: Budget | None = None) -> Callable[
 
 
 def operation(function: F) -> F:
-    """An operator that computes at once (`jvp`): its errors speak of the user's code only."""
+    """What computes or makes an operator at once (`jvp`, `grad`): its errors speak of the user's code only.
+
+    If its second argument says which arguments are meant, as in `grad`, who writes `grad(f, x)` is told now what goes
+    where, and not when the result is called.
+    """
+    takes_argnums = list(inspect.signature(function).parameters)[1:2] == ["argnums"]
+    vector = ", v" if function.__name__.endswith("hvp") else ""
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         try:
+            if takes_argnums and (len(args) > 1 or "argnums" in kwargs):
+                argnums = args[1] if len(args) > 1 else kwargs["argnums"]
+                demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
             return function(*args, **kwargs)
         except Exception as error:
             other = explained(error)
-            if other is not None:
+            if other is None:
+                raise
+            try:
                 raise other from None
-            raise
+            except WengertError:  # raised again, it has no frame of this function
+                other.__traceback__ = error.__traceback__
+                raise
 
     return cast(F, called)

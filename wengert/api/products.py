@@ -123,6 +123,7 @@ def vjp(
     return (*result, prepared.aux) if has_aux else result
 
 
+@operation
 def directional(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """The derivative along a vector: `directional(f)(x, v)` is J(x) v, by forward mode.
 

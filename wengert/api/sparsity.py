@@ -20,7 +20,7 @@ from wengert.api.basis import total_size
 from wengert.api.grad import grad
 from wengert.api.jit import Jitted
 from wengert.api.natural import is_interval
-from wengert.api.operators import result_of
+from wengert.api.operators import operation, result_of
 from wengert.box.writing import settled
 from wengert.capture.guards import ArrayGuard
 from wengert.capture.program import Captured
@@ -34,6 +34,7 @@ from wengert.ops.op import Traced
 from wengert.types import Aval, aval_of
 
 
+@operation
 def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool = False) -> Callable:
     """Which entries of a Jacobian, or of a Hessian, can be nonzero.
 

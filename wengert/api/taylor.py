@@ -127,6 +127,7 @@ def taylor(f: Callable, x: Any, order: int, direction: Any = None) -> list[Any]:
     return [prepared.coefficients(found, k, given) for k in range(n + 1)]
 
 
+@operation
 def derivatives(f: Callable, order: int, argnums: int = 0) -> Callable:
     """All derivatives of a function of one number up to an order: (f(x), f′(x), …, f⁽ⁿ⁾(x)).
 
@@ -158,6 +159,7 @@ def derivatives(f: Callable, order: int, argnums: int = 0) -> Callable:
     return differentiated
 
 
+@operation
 def derivative(f: Callable, order: int = 1, argnums: int = 0, has_aux: bool = False) -> Callable:
     """The n-th derivative of a function of one number: by forward mode, from the third on by Taylor series.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.jit import jit
-from wengert.api.operators import Operated, result_of
+from wengert.api.operators import Operated, operation, result_of
 from wengert.api.signatures import Array
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
@@ -44,6 +44,7 @@ CANNOT_BE_TOGETHER = (ConcretizationError, UnsupportedFunctionError, HoldsNoDeri
 def vmap(f: Callable[..., Array | float], in_axes: Any = 0, out_axes: Any = 0) -> Operated[..., Array]: ...
 @overload
 def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Operated[..., Any]: ...
+@operation
 def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     """Apply a function to many examples at once, written for one.
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from wengert.api.arguments import Prepared, demand_complex
 from wengert.api.basis import unit_vectors
-from wengert.api.operators import result_of
+from wengert.api.operators import operation, result_of
 from wengert.errors import MismatchError
 from wengert.ops.shape import transpose
 from wengert.types import aval_of
 
 
+@operation
 def wirtinger(f: Callable, argnums: int = 0) -> Callable:
     """The Wirtinger derivatives (∂f/∂z, ∂f/∂z̄) of a function of a complex number or array.
 

@@ -41,7 +41,27 @@ def _with_sequence(op: Op, x: Any, y: Any) -> Any:
             return things * number
         for repeat in REPEATED:
             return repeat(things, n)
+    if op in _SIGNS and isinstance(n, Traced) and n._is_python_number:  # type: ignore[attr-defined]
+        raise TypeError(_not_for_sequences(op, x, y))
     return op(operand(x), operand(y))
+
+
+_SIGNS = {e.add: "+", e.subtract: "-", e.multiply: "*", e.divide: "/", e.floor_divide: "//", e.remainder: "%",
+          e.power: "** or pow()"}  # fmt: skip
+
+
+def _not_for_sequences(op: Op, x: Any, y: Any) -> str:
+    """What Python says of an operator between a sequence and one of its numbers."""
+    first, second = [v.__class__.__name__ if v.__class__ in _SEQUENCES else _NUMBERS[dtype_of(v).kind] for v in (x, y)]
+    number = second if x.__class__ in _SEQUENCES else first
+    if op is e.multiply:
+        return f"can't multiply sequence by non-int of type '{number}'"
+    if op is e.add and x.__class__ in _SEQUENCES:
+        return f'can only concatenate {first} (not "{number}") to {first}'
+    return f"unsupported operand type(s) for {_SIGNS[op]}: '{first}' and '{second}'"
+
+
+_NUMBERS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 
 
 def _with_fraction(op: Op, x: Any, y: Any) -> Any:

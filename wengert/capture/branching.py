@@ -21,13 +21,13 @@ from wengert.box.writing import SETTLING, clone, own_array, settled
 from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, assumed, tells_apart
 from wengert.capture.carried import cells_of, forget_variables
 from wengert.capture.containers import (
-    about_to_change,
     contents,
     depth,
     described_slot,
     freeze,
     held_elsewhere,
     leaves_within,
+    note_change,
     put_all,
 )
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
@@ -38,6 +38,7 @@ from wengert.capture.objects import Content, Global, content, put
 from wengert.capture.one_of import answer_in, knowing, negated, note_answer
 from wengert.capture.opened import stand_for_others
 from wengert.capture.opening import opening
+from wengert.capture.outlived import note_standing
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user, what_is_raised
 from wengert.capture.undefined import defined as known_to_be_defined
@@ -281,18 +282,21 @@ def _joined(pred: Any, answer: Any, branches: list[_Branch], state: tuple, set: 
         found[k] = own_array(found[k])
     set(tuple([finished(m, found) for m in merged]))
     for thing, slots in objects:
-        about_to_change(thing)
+        note_change(thing)
         put(thing, {slot: finished(m, found) for slot, m in slots.items()})
     value = finished(result, found)
     note_chosen(merger.chosen, pred)
+    note_standing(merger.chosen)
     for thing, why in merger.originals:
         freeze(thing, why)
+    merger.forget()
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
         assign(root, new)
     for each in links:
         each.make(pred, found)
     for b in branches:
-        b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
+        for kept in (b.capture.written, b.capture.objects, b.capture.created):
+            kept.clear()  # a capture lives on in its symbols, and must not hold these
     return value
 
 

@@ -1,6 +1,7 @@
 """Methods that Python calls by itself: operators, properties, constructors of users' classes.
 
-Calls go through a hook (`hooks.py`), but nobody writes a call in `a + b`, `p.energy` or `with lock:`. So when a class
+Calls go through a hook (`hooks.py`), but nobody writes a call in `a + b`, `p.energy` or `with lock:`, and `np.sin(d)`
+of an object calls `d.sin()`. So when a class
 of the user's is met, the methods that Python calls for these are replaced in it, once, by ones that do what they did,
 and while a transformation runs call their instrumented twins.
 
@@ -123,7 +124,7 @@ def _meet_one(cls: Any) -> None:
         if issubclass(cls, np.ndarray) and name in _OF_MAKING_ARRAYS:
             pass
         elif value.__class__ is FunctionType:
-            if name.startswith("__") and name.endswith("__") and name not in _UNTOUCHED:
+            if (name.startswith("__") and name.endswith("__") and name not in _UNTOUCHED) or _is_called_by_numpy(value):
                 if not (is_dataclass and value.__code__.co_filename.startswith("<")):  # which dataclasses wrote
                     new = _following(value)
         elif value.__class__ is staticmethod and name == "__new__":
@@ -147,6 +148,16 @@ def _meet_one(cls: Any) -> None:
                 type.__setattr__(cls, name, new)
             except (AttributeError, TypeError):  # a class that does not change
                 return
+
+
+def _is_called_by_numpy(f: FunctionType) -> bool:
+    """Whether it is a method that NumPy calls for an object: `np.sin(d)` is `d.sin()`."""
+    return f.__name__ in _UFUNCS_OF_ONE and f.__code__.co_argcount == 1
+
+
+_UFUNCS_OF_ONE = frozenset(
+    name for name, f in vars(np).items() if f.__class__ is np.ufunc and f.nin == 1 and "O->O" in f.types
+)
 
 
 def _following(f: Any) -> Any:

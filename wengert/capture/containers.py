@@ -26,6 +26,7 @@ from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, 
 from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
 from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.optional import Optional, optional, parts
+from wengert.capture.outlived import is_outlived
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import equal, is_number
@@ -349,12 +350,18 @@ def stages() -> bool:
 
 def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     """Note that an object is changed, at a place or anywhere: in a suite that is staged, if it was there before."""
+    session = current.session
+    if session is not None and session.frozen.get(id(thing), (None,))[0] is thing and not is_outlived(thing):
+        raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
+    note_change(thing, slot)
+
+
+def note_change(thing: Any, slot: Slot | None = None) -> None:
+    """The same for a change that branches have made, where it was asked whether they may."""
     capture = running.state.capture
     session = current.session
     if session is not None:
         session.effects.note_write(thing, slot, capture is not session.top)
-    if session is not None and session.frozen.get(id(thing), (None,))[0] is thing:
-        raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
     if capture is not None and capture.journal is not None:
         capture.journal.append((thing, content(thing)))
     if capture is None or not stages():
@@ -362,16 +369,6 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     if id(thing) not in capture.objects and id(thing) not in capture.created:
         capture.objects[id(thing)] = (thing, content(thing))
 
-
-CHANGING = frozenset(
-    (
-        "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
-        "popleft", "appendleft", "extendleft", "rotate", "sort", "reverse", "move_to_end", "difference_update",
-        "intersection_update", "symmetric_difference_update", "__init__", "__setitem__", "__delitem__", "__iadd__",
-        "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__", "__setstate__",
-    )
-)  # fmt: skip
-"""Methods that change what they belong to,"""
 
 RESUMING = frozenset(("send", "throw", "close", "__next__"))
 """and those that go on with an iterator."""

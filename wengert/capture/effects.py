@@ -61,6 +61,8 @@ class Effects:
         """Which of them were written to: their slots, or everything."""
         self.left: set[tuple[Any, Any]] = set()
         """Which slots get something new at each call (`left.py`)."""
+        self.logs: set[Any] = set()
+        """Lists that get something at each call that does not depend on the arguments (`kept.py`)."""
         self.perhaps: set[int] = set()
         """Things that are changed in some calls only."""
         self._lines: dict[Any, str] = {}

@@ -24,10 +24,12 @@ from wengert.capture.lowered import (
     IFEXP,
     IS,
     ITERATE,
+    KEPT,
     LISTED,
     LOAD,
     MADE,
     NOT,
+    OF_ITEM,
     OR,
     ORDERED,
     OVER_ITEMS,
@@ -38,6 +40,7 @@ from wengert.capture.lowered import (
     TEXT,
 )
 from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, scope_of
+from wengert.capture.objects import CHANGING
 from wengert.capture.only_read import Reads, is_plain_call
 from wengert.capture.syntax import OURS, arguments, at, copied, hook, load, statement, strings, thunk
 
@@ -222,6 +225,12 @@ def _stops_early(node: ast.Call) -> bool:
     return is_named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
 
 
+def _changes_an_item(node: ast.Call) -> bool:
+    """Whether a call is that of a method which changes an item at a place that may be computed: `a[k].append(x)`."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING else None
+    return isinstance(owner, ast.Subscript) and not isinstance(owner.slice, (ast.Constant, ast.Slice, ast.Tuple))
+
+
 class Expressions(ast.NodeTransformer):
     """Lowers the expressions of one function, except the functions among them.
 
@@ -305,6 +314,13 @@ class Expressions(ast.NodeTransformer):
         everything = self._with_all_items(node)
         if everything is not None:
             return everything
+        if _changes_an_item(node):
+            item: Any = node.func.value  # type: ignore[attr-defined]
+            called = hook(OF_ITEM, self.visit(item.value), self.visit(item.slice), ast.Constant(node.func.attr))  # type: ignore[attr-defined]
+            new = at(ast.Call(at(called, node.func), [], []), node)
+            new.args = [self.visit(a) for a in node.args]
+            new.keywords = [self.visit(k) for k in node.keywords]
+            return new
         self.generic_visit(node)
         if _is_get(node):
             base = node.func.args[0]  # type: ignore[attr-defined]
@@ -428,6 +444,8 @@ class Expressions(ast.NodeTransformer):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
+        if isinstance(node, (ast.DictComp, ast.SetComp)) and len(every) == 1 and not binds_in_place(node):
+            return self._kept(node, every[0])
         if binds_in_place(node) or not isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return self._over_items(node, at(hook(MADE, node), node))
         first: Any = node.generators[0].iter
@@ -466,6 +484,22 @@ class Expressions(ast.NodeTransformer):
         choose = ast.Lambda(arguments(items), at(ast.ListComp(at(pair, node), [one]), node))
         nested = [] if is_last else [ast.Constant(True)]
         return at(hook(CHOSEN_OF, iterable, at(native, node), at(choose, node), *nested), node)
+
+    def _kept(self, node: Any, tests: list[ast.expr]) -> ast.expr:
+        """A dict or set of which data may decide what is in it: in Python's way, if there are no conditions, and item
+        by item."""
+        items, is_dict = f"{OURS}items", isinstance(node, ast.DictComp)
+        first: Any = node.generators[0].iter
+        made = ast.Tuple([copied(node.key), copied(node.value)], ast.Load()) if is_dict else copied(node.elt)
+        target = copied(node.generators[0].target)
+        pair = ast.Tuple([thunk(at(_all_of(copied(tests)), node)), thunk(at(made, node))], ast.Load())
+        one = ast.ListComp(at(pair, node), [ast.comprehension(target, load(items), [], 0)])
+        source, native = first.args[0], ast.Constant(None)
+        if not tests:
+            node.generators[0].iter = at(hook(ITERATE, load(items)), first)
+            native = at(ast.Lambda(arguments(items), at(hook(MADE, node), node)), node)
+        choose = at(ast.Lambda(arguments(items), at(one, node)), node)
+        return at(hook(KEPT, source, native, choose, ast.Constant(is_dict)), node)
 
     def _over_items(self, node: Any, made: ast.expr) -> ast.expr:
         """A comprehension as a function of what it goes through first: how many items there are may be known only to

@@ -11,10 +11,14 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from wengert.box.box import Box
 from wengert.capture.carried import Variables
 from wengert.capture.containers import about_to_iterate, about_to_leave, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.followed import iterators
+from wengert.capture.followed.filtered import FilteredSet
 from wengert.capture.instrument import staged
 from wengert.capture.iteration import PUSHED, DataChoose
 from wengert.capture.objects import MUTABLE
@@ -24,6 +28,7 @@ from wengert.capture.session import is_object
 from wengert.capture.stage import Loop, for_, if_, ifexp, iterate, not_
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_symbolic, truth
+from wengert.errors import StagingError
 from wengert.ir.numbers import noted_boolean
 from wengert.running import running
 
@@ -48,6 +53,8 @@ class Generated:
     def __init__(self, native: Callable, pushed: Callable, stopped: Callable):
         self._native, self._pushed, self._stopped = native, pushed, stopped
         self._iterator: Any = None
+        self.counts: Any = None
+        """If it is an `itertools.count`, where it begins, and its step."""
 
     def __iter__(self) -> Generated:
         return self
@@ -142,6 +149,8 @@ def chosen_of(iterable: Any, native: Callable, choose: Callable, is_nested: bool
 
 def over(iterable: Any, make: Callable[[Any], Any], is_lazy: bool = False) -> Any:
     """A comprehension as a function of what it goes through (see `over_items`); `is_lazy`: a generator expression."""
+    if isinstance(iterable, FilteredSet):
+        iterable = iter(iterable)
     if not is_generated(iterable):
         return over_items(iterable, make)
 
@@ -159,7 +168,7 @@ def over(iterable: Any, make: Callable[[Any], Any], is_lazy: bool = False) -> An
 def listed_items(iterable: Any, make: Callable[[Any], Any], choose: Callable[[Any], Generated]) -> Any:
     """A list comprehension as a function of what it goes through first: in Python's way, if it knows what counts and
     how many items there are, otherwise as a loop that fills a list."""
-    if is_generated(iterable) or running.state.capture is None:
+    if is_generated(iterable) or isinstance(iterable, FilteredSet) or running.state.capture is None:
         return over(iterable, make)
     if hasattr(iterable.__class__, "__next__"):
         iterable = list(iterate(iterable))
@@ -201,18 +210,53 @@ FILTERING: dict[Any, Callable] = {
 """Iterators that decide by what items are, or that end only where the loop around them says so."""
 PASSING_ON: dict[Any, tuple[int, Callable]] = {
     enumerate: (0, iterators.numbered), map: (1, iterators.mapped), itertools.accumulate: (0, iterators.accumulated),
-    itertools.islice: (0, iterators.counted),
+    itertools.islice: (0, iterators.counted), zip: (0, iterators.zipped),
 }  # fmt: skip
 """Iterators that pass on what they go through: which argument that is, and what they do with a generator."""
 
 
 def passed_on(f: Any, args: tuple) -> Callable | None:
     """What is called in place of an iterator of Python's; None if it does what it always does."""
+    if f is itertools.count:
+        return _counting
     if f in FILTERING:
         return staged(FILTERING[f])
+    if f is zip:
+        return _zipped if _can_be_zipped(args) else None
     place, followed = PASSING_ON[f]
     is_fit = len(args) > place and is_generated(args[place]) and (f is not map or len(args) == 2)
     return staged(followed) if is_fit and (f is not itertools.islice or len(args) == 2) else None
+
+
+def _counting(start: Any = 0, step: Any = 1) -> Generated:
+    made = staged(FILTERING[itertools.count])(start, step)
+    made.counts = iterators.CountedFrom(start, step)
+    return made
+
+
+def _can_be_zipped(args: tuple) -> bool:
+    """Whether data may decide how many items one of these has, and those of the others can be found by their places."""
+    rest = [a for a in args if not (is_generated(a) and a.counts is None)]
+    return len(args) - len(rest) == 1 and all(
+        isinstance(a, (list, tuple, str, range, np.ndarray, Box)) or is_generated(a) for a in rest
+    )
+
+
+def _zipped(*args: Any, strict: bool = False) -> Generated:
+    """`zip` of one generator and of things with indices."""
+    if strict:
+        raise StagingError(
+            "zip(strict=True) of a generator of which only the compiled program knows how many items it has",
+            remedy="leave strict out, or make a list of it first",
+        )
+    place = next(k for k, a in enumerate(args) if is_generated(a) and a.counts is None)
+    lengths = [len(a) for k, a in enumerate(args) if k != place and not is_generated(a)]
+    items = [
+        a.counts if is_generated(a) else iterators.CountedFrom(a.start, a.step) if isinstance(a, range) else a
+        for a in args
+    ]
+    zipped = staged(iterators.zipped)
+    return zipped(args[place], items[:place], items[place + 1 :], min(lengths, default=None))
 
 
 def _folded(items: Generated, start: Sequence[Any], names: tuple, take: Callable, go_on: Callable | None) -> list[Any]:

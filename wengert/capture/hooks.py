@@ -470,10 +470,10 @@ def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False)
                 return lent(result, plain) if plain else result
         except Exception as error:  # pandas, for one, has classes of its own
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
-            if not swallowed and not _rejects_traced(error) and not _names_class(error, _all(args, kwargs)):
+            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, _all(args, kwargs)):
                 raise
             refusal = error
-        raise no_rule_yet(f) from refusal
+        raise no_rule_yet(f) from (None if isinstance(refusal, ConcretizationError) else refusal)  # it says less
 
     return called
 
@@ -520,8 +520,8 @@ def _shows_traced(result: Any, depth: int = 3) -> bool:
     return any(_shows_traced(item, depth - 1) for item in own_dict(result).values())
 
 
-def _rejects_traced(error: BaseException) -> bool:
-    """Whether an error out of a library means that it cannot work on traced values.
+def _rejects_traced(error: BaseException, f: Any) -> bool:
+    """Whether an error out of a library's function means that it cannot work on traced values.
 
     Not what was refused in a function of the user's that the library called: that says itself what is wrong.
     """
@@ -534,10 +534,13 @@ def _rejects_traced(error: BaseException) -> bool:
     innermost, trace = None, error.__traceback__
     while trace is not None:
         if not is_ours(trace.tb_frame.f_code.co_filename):
-            innermost = trace.tb_frame.f_code
+            innermost = trace.tb_frame
         trace = trace.tb_next
-    if innermost is not None and is_user_code(innermost) and not _is_of_a_library(innermost.co_filename):
-        return False
+    if innermost is not None and is_user_code(innermost.f_code):
+        filename = innermost.f_code.co_filename
+        own = innermost.f_globals.get("__name__", "").partition(".")[0] == str(f.__module__).partition(".")[0]
+        if not own and not filename.endswith(_SOURCE_OF_CYTHON) and not _is_of_a_library(filename):
+            return False
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ConcretizationError):

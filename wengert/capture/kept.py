@@ -27,12 +27,20 @@ from wengert.capture.effects import COMPARED, MISSING, Change, Effects
 from wengert.capture.instrument import STAGED
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.opened import Opened
-from wengert.errors import StagingError
+from wengert.errors import Signal, StagingError
 from wengert.ops.op import Traced
 from wengert.types import has_own_dict, own_dict
 
 _MANY = 10_000
 """So many objects are looked at in search of what must not stay outside."""
+
+
+class Grows(Signal):
+    """Lists outside become longer at each call, by things that do not depend on the arguments: a log."""
+
+    def __init__(self, keys: set[Any]):
+        super().__init__()
+        self.keys = keys
 
 
 class Kept:
@@ -43,16 +51,23 @@ class Kept:
         self._new: list[tuple[Change, dict]] = []
 
     def look_at(self, effects: Effects, stands_for: Callable[[Any], Any]) -> StagingError | None:
-        """Put back what was there before; the error for what was changed that must not be."""
+        """Put back what was there before; the error for what was changed that must not be.
+
+        Raises `Grows` for lists that were kept longer already, and would be longer again.
+        """
         changes = effects.changes(stands_for)
         lasting = [change for change in changes if not change.is_of_arrays and _is_kept(change, effects.left)]
-        refused = next((effects.refused(c) for c in lasting if c.key in self._changes), None)
+        again = [change for change in lasting if change.key in self._changes]
+        refused = effects.refused(again[0]) if again else None
+        grows = bool(again) and all(_only_grows(c, effects.left) and c.key not in effects.logs for c in again)
         try:
             self._new = [(change, _plain_content(change, effects.left)) for change in lasting]
         except _HoldsSymbols:
             refused = refused or effects.refused(lasting[0])
         for change in changes:
             change.place.put(change.place.before)
+        if grows:
+            raise Grows({change.key for change in again})
         return refused
 
     @property
@@ -80,6 +95,21 @@ def _is_kept(change: Change, left: set[tuple[Any, Any]]) -> bool:
     """Whether more has changed than what gets something new at each call (`left.py`)."""
     before, now = change.place.before, change.now
     return any(before.get(k, MISSING) is not now.get(k, MISSING) and (change.key, k) not in left for k in before | now)
+
+
+def _only_grows(change: Change, left: set[tuple[Any, Any]]) -> bool:
+    """Whether plain things were appended to a list, and nothing else was done to it but what `left.py` knows of."""
+    before, now = change.place.before, change.now
+    if change.place.thing.__class__ is not list or len(now) <= len(before):
+        return False
+    return all(now[k] is item for k, item in before.items()) and all(
+        is_plain(item) for k, item in now.items() if k not in before and (change.key, k) not in left
+    )
+
+
+def is_plain(x: Any) -> bool:
+    """Whether something is a text or a number that is known, or a tuple of them."""
+    return x is None or x.__class__ in COMPARED or (x.__class__ is tuple and all(map(is_plain, x)))
 
 
 def _plain_content(change: Change, left: set[tuple[Any, Any]]) -> dict:

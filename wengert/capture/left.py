@@ -24,6 +24,7 @@ from wengert.box.box import Box
 from wengert.box.foreign import hides_traced
 from wengert.capture.effects import MISSING, Change, Effects, Place
 from wengert.capture.guards import is_number, place_of
+from wengert.capture.kept import is_plain
 from wengert.capture.objects import Global, content, put
 from wengert.capture.one_of import OneOf, is_constant
 from wengert.capture.opened import Opened
@@ -104,7 +105,7 @@ def left_outside(session: Any, out: Any) -> tuple[list[Left | LeftWhole], list[l
                 and value is not session.stands_for(before)
                 and _is_known(session, change, slot, value)
             ):
-                if _can_be_left(value):
+                if _can_be_left(value) or (change.key in session.effects.logs and is_plain(value)):
                     slots.append(slot)
         if slots:
             session.is_still_there(change.place.thing)

@@ -25,6 +25,8 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     sum(e for x in y if t)  sum((e if t else 0) for x in y) if builtin("sum", sum) else sum(…)        any, all, len too
     [e for x in y if t]     filtered([chosen(t, lambda: e) for x in y])
     (e for x in y if t)     chosen_of(y, lambda items: (e for x in items if t), …)        (see `generated.py`)
+    {k: v for x in y if t}  kept(y, None, lambda items: [(lambda: t, lambda: (k, v)) for x in items], True)    sets too
+    a[k].append(x)          of_item(a, k, "append")(x)                   also other methods that change a list
     yield e                 emit(e), in a function beside the generator                   (see `generators.py`)
     def f(x): … f(x / 2)    … begins with: if recurses(lambda: (f,)): return machine(x)   (see `recursion.py`)
 

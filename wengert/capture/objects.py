@@ -14,6 +14,15 @@ from wengert.capture.undefined import UNDEFINED
 from wengert.types import has_own_dict, own_dict
 
 MUTABLE = (list, dict, set, deque)
+CHANGING = frozenset(
+    (
+        "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
+        "popleft", "appendleft", "extendleft", "rotate", "sort", "reverse", "move_to_end", "difference_update",
+        "intersection_update", "symmetric_difference_update", "__init__", "__setitem__", "__delitem__", "__iadd__",
+        "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__", "__setstate__",
+    )
+)  # fmt: skip
+"""Methods that change what they belong to."""
 Slot = tuple[str, Any]
 """One place in an object: ("item", 3), ("key", "a"), ("element", 7), ("attribute", "state")."""
 Content = dict[Slot, Any]

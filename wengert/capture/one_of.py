@@ -130,8 +130,9 @@ def knowing(answer: SaysWhich | None, holds: bool, suite: Callable | None) -> Ca
 
 
 def _constants() -> list[Any]:
-    assert current.session is not None
-    return current.session.constants
+    known = current.constants if current.session is None else current.session.constants
+    assert known is not None
+    return known
 
 
 def one_of(which: Any, codes: tuple[int, ...], values: dict[int, Any]) -> Any:

@@ -138,7 +138,7 @@ def _positions(keys: Sequence[Any], name: str) -> Any:
     """Where the keys stand that come first, second, …, by a stable sort."""
     if all(_has_an_order_of_its_own(key) for key in keys):
         return _positions_of_objects(keys, name)
-    columns = [list(key) if isinstance(key, (tuple, list)) else [key] for key in keys]
+    columns = _with_places_of_texts([list(key) if isinstance(key, (tuple, list)) else [key] for key in keys])
     if len({len(column) for column in columns}) != 1 or not all(_is_real(x) for column in columns for x in column):
         raise StagingError(f"{name} compares {_kinds(keys)}, some of them known only when the compiled program runs",
                            remedy="sort by numbers, or by tuples of as many numbers: key=…")  # fmt: skip
@@ -153,6 +153,17 @@ def _positions(keys: Sequence[Any], name: str) -> Any:
         before = e.logical_or(e.less(column, row), e.logical_and(e.equal(column, row), before))
     rank = FUNCTIONS[np.sum](before, axis=0)
     return FUNCTIONS[np.argsort](rank, kind="stable")
+
+
+def _with_places_of_texts(keys: list[list[Any]]) -> list[list[Any]]:
+    """Keys, with numbers for texts: which one comes first is known."""
+    for k in range(min(map(len, keys))):
+        column = [key[k] for key in keys]
+        if all(x.__class__ is str for x in column):
+            places = {text: place for place, text in enumerate(sorted(set(column)))}
+            for key in keys:
+                key[k] = places[key[k]]
+    return keys
 
 
 COMPARING = (sorted, min, max)

@@ -25,7 +25,7 @@ from wengert.capture.assuming import Assumptions, can_begin_again, tells
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
-from wengert.capture.kept import Kept
+from wengert.capture.kept import Grows, Kept
 from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
 from wengert.capture.one_of import demand_known_things
 from wengert.capture.opening import close_pools, undo_pools
@@ -241,6 +241,8 @@ class _Learnt:
     machines: set[CodeType] = field(default_factory=set)
     """The code of functions that become loops (`recursing.py`)."""
     machines_were_tried: bool = False
+    logs: set[Any] = field(default_factory=set)
+    """Lists outside that get something plain at each call."""
 
 
 def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
@@ -289,26 +291,31 @@ _MOST_ASSUMPTIONS = 4
 
 def _for_all_calls(request: _Request, assumed: Assumptions | None) -> Captured:
     """Capture a function, and if it leaves something outside, once more."""
-    kept = Kept()
-    try:
-        found = _with_what_is_known(request, kept, assumed)
-        if found.at_first is not None:
-            found.later = _with_what_is_known(request, kept, assumed)
-            if found.later.at_first is not None:
-                raise refuse("something different at each call")
-    except BaseException:
-        kept.put_back()
-        raise
-    return found
+    logs: set[Any] = set()
+    while True:
+        kept = Kept()
+        try:
+            found = _with_what_is_known(request, kept, assumed, logs)
+            if found.at_first is not None:
+                found.later = _with_what_is_known(request, kept, assumed, logs)
+                if found.later.at_first is not None:
+                    raise refuse("something different at each call")
+            return found
+        except Grows as more:
+            kept.put_back()
+            logs |= more.keys
+        except BaseException:
+            kept.put_back()
+            raise
 
 
 _CALLS_OF_ITSELF = (8, 4, 2)
 """A function that calls itself is written out so often, where data decide whether it does; or less, if that is much."""
 
 
-def _with_what_is_known(request: _Request, kept: Kept, assumed: Assumptions | None) -> Captured:
+def _with_what_is_known(request: _Request, kept: Kept, assumed: Assumptions | None, logs: set[Any]) -> Captured:
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
-    learnt = _Learnt()
+    learnt = _Learnt(logs=logs)
     while True:
         try:
             with attempted(is_certain=assumed is None):
@@ -398,6 +405,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     session = Session(top, learnt.variable, learnt.held, learnt.opened)
     session.deepest, session.code = learnt.deepest, _run.__code__
     session.assumed, session.machines = assumed, learnt.machines
+    session.effects.logs = learnt.logs
     orders = request.orders()
     outer, current.session = current.session, session
     try:

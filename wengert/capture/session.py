@@ -138,6 +138,10 @@ class Session:
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts, instances and counts that must not be changed, and why (`containers.py`)."""
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
+        self.standing: dict[int, tuple[Any, list[Any]]] = {}
+        """Objects, and what may stand for them (`outlived.py`)."""
+        self.gone: dict[int, Any] = {}
+        """Those that nobody holds any more."""
         """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
@@ -469,6 +473,19 @@ class Session:
         if noted is not None and noted[0] is container:
             noted[1] -= 1
 
+    def about_objects(self) -> Iterator[Any]:
+        """All lists and tuples in which something is noted about objects, and which therefore hold these."""
+        yield self.passed
+        for kept in (self.chosen, self.frozen, self.standing, self._uses, self.paths):
+            yield from kept.values()
+        for _, standing in self.standing.values():
+            yield standing
+
+    @property
+    def made_inside(self) -> dict[int, Any]:
+        """Objects that were made inside, by their ids."""
+        return self._inside
+
     def note_passed(self, container: Any, is_read: bool) -> None:
         """A container is an argument of a call. `is_read`: it was got hold of there, and that was noted."""
         if not is_read:
@@ -788,6 +805,8 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 class _Current(threading.local):
     session: Session | None = None
+    constants: list[Any] | None = None
+    """What numbers of things stand for (`one_of.py`) where the results of a program are put together."""
 
 
 current = _Current()

@@ -49,7 +49,6 @@ from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists, numbers_of
 from wengert.capture.classes import without_follower
 from wengert.capture.containers import (
-    CHANGING,
     RESUMING,
     about_to_change,
     about_to_iterate,
@@ -59,7 +58,9 @@ from wengert.capture.containers import (
 )
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
+from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
+from wengert.capture.filtering import EXTREMES, is_filtered, kept
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -85,7 +86,7 @@ from wengert.capture.iteration import (
 )
 from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
-from wengert.capture.objects import MUTABLE
+from wengert.capture.objects import CHANGING, MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
@@ -154,6 +155,10 @@ _GOING_THROUGH: dict[Any, Callable] = {
 
 def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
     """Call one of those, which may be given a generator."""
+    if args and is_filtered(args[0]):
+        if f in EXTREMES and len(args) == 1 and "default" not in options:
+            return EXTREMES[f](*args, **options)
+        args = (iter(args[0]), *args[1:])
     if f in FILTERING or f in PASSING_ON:
         if (other := passed_on(f, args)) is not None:
             return other(*args, **options)
@@ -305,6 +310,10 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
     # (not a function inside of the one above, which would hold itself, and with it arrays that nobody else holds)
     if holds_one_of(args, kwargs):
         return each_argument(_with_numbers(f, named), args, kwargs)
+    if named is len and len(args) == 1 and is_filtered(args[0]):
+        return staged(type(args[0]).__len__)(args[0])
+    if named is len:  # which does not look at the items
+        return f(*map(number_of, args), **kwargs)
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
         demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
     to = getattr(named, "__qualname__", None) or type(named).__qualname__
@@ -705,6 +714,10 @@ def attr(owner: Any, name: str) -> Any:
     return value if session is None else session.attribute(owner, name, value)
 
 
+def _method_read(owner: Any, name: str) -> Any:
+    return attr(base(owner, (name,)), name)
+
+
 def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -> tuple | None:
     """The parts of a subject of a `match`."""
     if subject.__class__ is OneOf:
@@ -776,6 +789,8 @@ set_staged_hooks(
         lowering.DEFAULT: default,
         lowering.PASSED: passed,
         lowering.ATTR: attr,
+        lowering.KEPT: kept,
+        lowering.OF_ITEM: functools.partial(method_of_item, method=_method_read, call=staged_call),
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
         lowering.ITERATE: stage.iterate,

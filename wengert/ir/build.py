@@ -394,6 +394,8 @@ class Capture(Trace):
     def _with_refs(self, params: Any, sizes: list[Operand]) -> Any:
         kind = params.__class__
         if kind is Dim or kind is Sym or (isinstance(params, Traced)):
+            if isinstance(params, Traced) and dtype_of(params).kind not in "biu":
+                raise TypeError(f"'{_called_in_python(params)}' object cannot be interpreted as an integer")
             operand = self.operand(params)
             if operand.__class__ is Const:
                 return operand.value if np.ndim(operand.value) else int(operand.value)
@@ -561,6 +563,12 @@ def _is_known(shape: tuple) -> bool:
         if n.__class__ is not int:
             return False
     return True
+
+
+def _called_in_python(x: Any) -> str:
+    """The class of a number, in messages."""
+    kind = numbers.python_class(x)
+    return dtype_of(x).name if kind is None else kind.__name__
 
 
 def _type_of_found(f: Found) -> Type:

@@ -72,6 +72,9 @@ class Sym(AbstractBox):
         raise self._unknown("complex(x), or a function of the cmath module,")
 
     def __index__(self) -> int:
+        if self.dtype.kind in "fc" and not self.shape:  # nor would it be one in Python
+            kind = {"f": "float", "c": "complex"}[self.dtype.kind] if self._node.type.weak else self.dtype.name
+            raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
         raise self._unknown("an index, a size or a number of repetitions")
 
     def __contains__(self, item: Any) -> bool:
@@ -105,6 +108,9 @@ class Sym(AbstractBox):
 
     def __format__(self, spec: str) -> str:
         return str(self)
+
+
+Sym.__name__ = "traced array"  # which Python's own errors show
 
 
 class Dim:

@@ -43,7 +43,7 @@ from wengert.box.functions import (  # noqa: F401  (each fills the tables)
     reductions,
     rosenbrock,
     rotations,
-    sample_statistics,
+    samples,
     scans,
     scattered,
     scipy_basics,

@@ -110,7 +110,8 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
 
 def _length(n: Any) -> Any:
     """A length: an int, or a symbol of a program that is being captured."""
-    return n if isinstance(n, Traced) or hasattr(n, "sym") else n.__index__()
+    is_length = dtype_of(n).kind in "biu" if isinstance(n, Traced) else hasattr(n, "sym")
+    return n if is_length else n.__index__()
 
 
 def flat(x: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 
 def filtered(function: Callable | None, iterable: Iterable) -> Iterator:
@@ -80,6 +80,28 @@ def accumulated(iterable: Iterable, function: Callable | None = None, *, initial
         total = combine(total, item) if has_any else item
         has_any = True
         yield total
+
+
+class CountedFrom(NamedTuple):
+    """The numbers of `itertools.count`, and of a range."""
+
+    start: Any
+    step: Any
+
+
+def zipped(iterable: Iterable, before: list, after: list, length: int | None) -> Iterator:
+    """`zip` of a generator, and of what stands before and after it: so many items of things with indices."""
+    k = 0
+    if length is None or length > 0:
+        for item in iterable:
+            yield (*[_item(other, k) for other in before], item, *[_item(other, k) for other in after])
+            k += 1
+            if length is not None and k >= length:
+                break
+
+
+def _item(items: Any, k: Any) -> Any:
+    return items.start + items.step * k if isinstance(items, CountedFrom) else items[k]
 
 
 def counted(iterable: Iterable, stop: int) -> Iterator:
