@@ -21,7 +21,7 @@ from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
-from wengert.ops.shape import reshape, transpose
+from wengert.ops.shape import transpose
 from wengert.running import running
 from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.implicit import Equation, Implicit
@@ -144,8 +144,9 @@ def _solve_ivp(module: Any) -> None:
             # The event that ended it is the one whose time is the last: others may come after it in the list.
             ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
                      for t, known in zip(ts, plain_ts, strict=True) if known == found.t[-1]]  # fmt: skip
-            y_events = [stacked([_soon(arguments, known, t, y) for known, t, y in zip(*each, strict=True)], 0)
-                        if each[1] else np.zeros(0) for each in zip(found.t_events, times, here, strict=True)]  # fmt: skip
+            soon = lambda ts: [_soon(arguments, *moment) for moment in zip(*ts, strict=True)]
+            y_events = [stacked(soon(each), 0) if each[1] else np.zeros(0)
+                        for each in zip(found.t_events, times, here, strict=True)]  # fmt: skip
         count = len(found.t)
         if given["t_eval"] is not None:
             wanted = part(vector(given["t_eval"]), 0, slice(0, count))
