@@ -74,7 +74,7 @@ class Clock:
 def measured(make):
     """The phases of one program, in this process."""
     clock = Clock()
-    clock.wrap(program, "_lasting", "capture")
+    clock.wrap(program, "_under_assumptions", "capture")
     clock.wrap(execute, "optimise", "passes")
     clock.wrap(native, "write_kernel", "text")
     clock.wrap(objects, "object_code", "llvm")

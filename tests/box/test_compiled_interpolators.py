@@ -27,6 +27,8 @@ PROGRAMS = {
     "krogh": lambda y: sp.KroghInterpolator(X, y)(0.37),
     "grid": lambda y: sp.RegularGridInterpolator((X,), y)(np.array([0.37])),
     "least squares": lambda y: sp.make_lsq_spline(X, y, KNOTS)(0.37),
+    "nearest": lambda y: sp.LSQUnivariateSpline(X, y, [0.5], w=1 + X, bbox=[-0.1, 1.1])(0.37),
+    "lagrange": lambda y: sp.lagrange(X, y)(0.37),
     "smoothing": lambda y: sp.make_smoothing_spline(X, y, lam=0.1)(0.37),
 }
 
@@ -40,16 +42,15 @@ def test_values_and_derivatives(name):
     np.testing.assert_allclose(wg.grad(total)(Y) @ direction, slope, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["make_interp_spline", "grid", "krogh"])
+@pytest.mark.parametrize("name", ["make_interp_spline", "grid", "krogh", "least squares", "nearest", "lagrange"])
 def test_compiled(name):
     f = PROGRAMS[name]
     np.testing.assert_allclose(wg.jit(f)(Y), f(Y), rtol=1e-12)
 
 
-def test_fits_are_not_compiled():
-    for name in ("least squares", "smoothing"):
-        with pytest.raises(UnsupportedFunctionError, match="in a compiled function"):
-            wg.jit(PROGRAMS[name])(Y)
+def test_smoothing_is_not_compiled():
+    with pytest.raises(UnsupportedFunctionError, match="in a compiled function"):
+        wg.jit(PROGRAMS["smoothing"])(Y)
 
 
 def test_compiled_gradients():

@@ -421,3 +421,23 @@ def test_splines_fitted_to_data_at_points_that_the_function_makes():
         return si.make_lsq_spline(t, np.sin(p * t), np.r_[[0.0] * 4, 0.5, [1.0] * 4], k=3)(np.array([0.2, 0.7]))
 
     np.testing.assert_allclose(wg.jacobian(f)(1.3), (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rtol=1e-6)
+
+
+def test_least_squares_splines_depend_on_everything():
+    at, knots = np.array([0.31, 1.9]), np.r_[[-0.1] * 4, 1.5, [4.0] * 4]
+    agrees(lambda x, y, w: si.make_lsq_spline(x, y, knots, w=w)(at), X, YY, 1 + X, second=True)
+    agrees(lambda y: si.make_lsq_spline(X, y, knots, axis=1)(at), Y3)
+    ends = [np.full(4, -0.1), np.full(4, 4.0)]
+    agrees(lambda t: si.make_lsq_spline(X, Y, np.concatenate([ends[0], t, ends[1]]))(at), np.array([1.4]))
+    agrees(lambda y, w, t: si.LSQUnivariateSpline(X, y, [1.5], w, k=2)(t), Y, 1 + X, at)
+
+
+@pytest.mark.parametrize("data", [np.zeros(5), np.array([0.0, 1.0, 0.0, 2.0, 0.0])], ids=str)
+def test_data_of_zero_have_derivatives(data):
+    """NumPy leaves out coefficients that are zero; the derivative of a polynomial in its data is one of Lagrange's."""
+    x = np.arange(5.0)
+    units = [np.prod([(1.3 - x[k]) / (x[j] - x[k]) for k in range(5) if k != j]) for j in range(5)]
+    f = lambda y: si.lagrange(x, y)(1.3)
+    np.testing.assert_allclose(wg.grad(f)(data), units, rtol=1e-10)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(data), units, rtol=1e-10)
+    assert f(data) == pytest.approx(wg.jit(f)(data))

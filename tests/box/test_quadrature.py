@@ -64,6 +64,34 @@ def test_weights_points_and_other_results():
     assert 0 < error < 1e-10
 
 
+def test_weights_that_are_differentiated():
+    f = lambda w, p, a, b: si.quad(lambda t: np.exp(-p * t), a, b, weight="cos", wvar=w)[0]
+    agrees(f, 4.0, 0.3, 0.1, 2.0)
+    harness.agrees(lambda w, p: si.quad(lambda t: np.exp(-p * t), 0.1, 2.0, weight="sin", wvar=w * p)[0], 4.0, 0.3)
+    # ∫ e^(−pt) sin(wt) dt = w / (p² + w²)
+    g = lambda w: si.quad(lambda t: np.exp(-0.7 * t), 0, np.inf, weight="sin", wvar=w)[0]
+    wanted = [3 / 9.49, (0.49 - 9) / 9.49**2]
+    np.testing.assert_allclose([g(3.0), wg.grad(g)(3.0)], wanted, rtol=1e-8)
+    closed = lambda w: w / (0.49 + w * w)
+    np.testing.assert_allclose(wg.grad(wg.grad(g))(3.0), wg.grad(wg.grad(closed))(3.0), rtol=1e-7)
+    agrees(lambda p, b: si.quad(lambda t: np.exp(-p * t), -1, b, weight="cauchy", wvar=0.2)[0], 0.7, 1.0)
+    with pytest.raises(UnsupportedFunctionError, match="traced wvar"):
+        wg.grad(lambda w: si.quad(np.cos, -1, 1, weight="cauchy", wvar=w)[0])(0.2)
+
+
+def test_complex_integrands():
+    """∫ e^(ipt) dt = (e^(ipb) − 1) / (ip)"""
+    f = lambda p, b: si.quad(lambda t: np.exp(1j * p * t), 0, b, complex_func=True)[0]
+    closed = lambda p, b: (np.exp(1j * p * b) - 1) / (1j * p)
+    for compiled in (lambda f: f, wg.jit):
+        for own in (lambda f: lambda p: f(p, 1.3), lambda f: lambda b: f(0.7, b)):
+            found, slope = compiled(lambda x, own=own: wg.jvp(own(f), (x,), (1.0,)))(0.9)
+            np.testing.assert_allclose([found, slope], wg.jvp(own(closed), (0.9,), (1.0,)), rtol=1e-9)
+    value, error = wg.jvp(lambda p: si.quad(lambda t: p * t + 1j, 0, 1, complex_func=True), (2.0,), (1.0,))[0]
+    assert value == pytest.approx(1 + 1j)
+    assert abs(error) < 1e-10
+
+
 def test_a_derivative_is_integrated_where_it_needs_it():
     """The integrand is zero everywhere; its derivative is a narrow peak, which a quadrature of zeros cannot see."""
     f = lambda p: si.quad(lambda t: p * np.exp(-5000 * (t - 0.2) ** 2), -5, 5, points=[0.2])[0]

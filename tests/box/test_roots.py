@@ -24,6 +24,42 @@ def test_roots(roots):
     check(lambda p: parts(np.roots(p)), p)
 
 
+POWERS = 1.7 ** np.arange(2, -1, -1)
+
+
+@pytest.mark.parametrize("c", [[0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]], ids=str)
+def test_zeros_in_front_of_an_object_have_derivatives(c):
+    """NumPy leaves them out, so a polynomial seems to be of a lower degree than that of its neighbours."""
+    c, q = np.array(c), np.poly1d([1.0, -2.0])
+    programs = {
+        "itself": (lambda c: np.poly1d(c)(1.7), POWERS),
+        "sum": (lambda c: (np.poly1d(c) - q)(1.7), POWERS),
+        "product": (lambda c: (np.poly1d(c) * q)(1.7), POWERS * q(1.7)),
+        "power": (lambda c: (np.poly1d(c) ** 2)(1.7), 2 * np.polyval(c, 1.7) * POWERS),
+        "quotient": (lambda c: (np.poly1d(c) / q)[0](1.7), [1.7 + 2, 1.0, 0.0]),
+        "derivative": (lambda c: np.poly1d(c).deriv()(1.7), [3.4, 1.0, 0.0]),
+        "integral": (lambda c: np.poly1d(c).integ()(1.7), POWERS * 1.7 / [3, 2, 1]),
+        "inside": (lambda c: np.poly1d(c)(q)(3.7), POWERS),
+        "around": (lambda c: q(np.poly1d(c))(1.7), POWERS),
+        "coefficient": (lambda c: np.poly1d(c)[2], [1.0, 0.0, 0.0]),
+    }
+    for name, (f, wanted) in programs.items():
+        np.testing.assert_allclose(wg.grad(f)(c), wanted, rtol=1e-12, atol=1e-14, err_msg=name)
+        np.testing.assert_allclose(wg.value_and_grad(f)(c)[0], f(c), rtol=1e-12, atol=1e-14, err_msg=name)
+    coefficients = lambda c: np.poly1d(c).coeffs
+    np.testing.assert_array_equal(wg.jvp(coefficients, (c,), (c,))[0], coefficients(c))
+
+
+def test_zeros_in_front_move_products_and_roots():
+    c = np.array([0.0, 1.0, -3.0, 2.0])  # of x² − 3x + 2
+    largest = lambda c: np.max(np.real(np.roots(c)))
+    np.testing.assert_allclose(wg.grad(largest)(c), [-8.0, -4.0, -2.0, -1.0], rtol=1e-9)
+    # x(ε) with ε x³ + x² − 3x + 2 = 0: x = 2 − 8 ε + 32 ε² + …
+    np.testing.assert_allclose(wg.hessian(largest)(c)[0, 0], 64.0, rtol=1e-8)
+    wanted = wg.grad(lambda c: np.sum(np.convolve(c, [1.0, c[2]])[1:] ** 2))(c)
+    np.testing.assert_allclose(wg.grad(lambda c: np.sum(np.polymul(c, [1.0, c[2]]) ** 2))(c), wanted, rtol=1e-12)
+
+
 def test_leading_zeros():
     """They are no coefficients, and have no influence."""
     p = np.array([0.0, 0.0, 1.0, -3.0, 2.0])

@@ -91,3 +91,27 @@ def test_values_need_no_derivative():
     assert wg.jit(TOUCHED)(1.0) == pytest.approx(1)
     assert DOUBLE(1.3) == pytest.approx(1.3, abs=1e-6)
     assert wg.implicit(lambda y, a: (y - a) ** 2)(lambda a: a)(1.3) == 1.3
+
+
+@wg.implicit(lambda y, a: np.stack([y[0] - a, y[0] - a]))
+def twice_the_same(a):
+    return np.stack([a, a])
+
+
+SINGULAR_FOR_ALL_VALUES = {
+    "argmin": lambda a: np.sum(wg.argmin(lambda x, a: (x[0] - a) ** 2, np.ones(2), a)),
+    "of a parameter": lambda a: np.sum(wg.argmin(lambda x, a: a * (x[0] - a) ** 2, np.ones(2), a)),
+    "fixed point": lambda a: np.sum(wg.fixed_point(lambda y, a: y + 0 * a, np.ones(2), a)),
+    "implicit": lambda a: np.sum(twice_the_same(a)),
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR_FOR_ALL_VALUES)
+@pytest.mark.parametrize(
+    "run",
+    [lambda f: wg.grad(f)(1.0), lambda f: wg.jit(wg.grad(f))(1.0), lambda f: wg.jit(wg.vmap(wg.grad(f)))(np.ones(2))],
+    ids=["eager", "compiled", "batch"],
+)
+def test_jacobians_that_are_singular_whatever_the_values(name, run):
+    with pytest.raises(ConvergenceError, match="singular there"):
+        run(SINGULAR_FOR_ALL_VALUES[name])

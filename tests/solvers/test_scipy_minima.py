@@ -51,6 +51,22 @@ PROGRAMS = {
         lambda x: (x[0] - a) ** 2 + (x[1] - 0.7) ** 2, [0.0, 0.0], method="SLSQP", tol=1e-15,
         constraints=[so.LinearConstraint(np.array([[1.0, 1.0]]), -np.inf, 1.0)],
     ).x,
+    "Bounds": lambda a: so.minimize(
+        lambda x: (x[0] - 2) ** 2 + (x[1] - x[0] * a) ** 2, [0.0, 0.0], bounds=so.Bounds([0, 0], [a, 0.5 * a], True)
+    ).x,
+    "a limit for all": lambda a: so.minimize(lambda x: np.sum((x - 2) ** 2), [0.0, 0.0], bounds=so.Bounds(-1, a)).x,
+    "limits in lists": lambda a: so.minimize(
+        lambda x: np.sum((x - 2) ** 2), [0.0, 0.0], method="SLSQP", tol=1e-15,
+        constraints=(so.LinearConstraint([[a, 1.0]], [-9], [a]), so.NonlinearConstraint(lambda x: x[1], [0.1 * a], 9)),
+    ).x,
+    "least_squares, Bounds": lambda a: so.least_squares(
+        lambda p: p[0] * np.exp(-p[1] * T) - np.cos(T), [0.3, 1.0], bounds=so.Bounds([0, 0], [0.5 * a, 9]), **TIGHT
+    ).x,
+    "lsq_linear, Bounds": lambda a: so.lsq_linear(A, B, bounds=so.Bounds([-0.1] * 3, [0.05 * a] * 3), tol=1e-15).x,
+    "curve_fit, Bounds": lambda a: so.curve_fit(
+        lambda t, p, q: p * np.exp(-q * t), T, np.exp(-T) + 0.05 * np.sin(9 * T), p0=[1.0, 0.4],
+        bounds=so.Bounds([0, 0], [9, 0.5 * a]), **TIGHT
+    )[0],
     "bounded scalar": lambda a: so.minimize_scalar(
         lambda x: (x - a) ** 2 + np.exp(a * x), bounds=(-3, 3), method="bounded", options={"xatol": 1e-13}
     ).x,

@@ -204,3 +204,46 @@ def test_a_solution_that_is_not_scipys_is_warned_of():
     end = lambda r: si.solve_ivp(slope, (0, 20), [1.0, 1.0, 1.0], args=(r,), method="LSODA", t_eval=[20.0]).y[0, -1]
     with pytest.warns(RuntimeWarning, match="chaotic"):
         wg.grad(end)(28.0)
+
+
+def oscillation(w, end=6.0, begin=0.0, calls=None):
+    """Zeros of the cosine, and where the velocity is zero."""
+
+    def slope(t, y):
+        if calls is not None:
+            calls.append(1)
+        return [y[1], -w * w * y[0]]
+
+    events = [lambda t, y: y[0], lambda t, y: y[1]]
+    return si.solve_ivp(
+        slope, (begin, end), [np.cos(w * begin), -w * np.sin(w * begin)], events=events, rtol=1e-7, atol=1e-9
+    )
+
+
+def test_the_times_of_many_events_cost_a_few_integrations():
+    without, calls = [], []
+    wg.grad(lambda w: oscillation(w, calls=without).y[0, -1])(1.4)
+    few = len(without)
+    wanted = -np.sum((np.arange(7) + 0.5) * np.pi) / 1.4**2
+    assert wg.grad(lambda w: np.sum(oscillation(w, 16.0, calls=calls).t_events[0]))(1.4) == pytest.approx(
+        wanted, rel=1e-5
+    )
+    assert len(calls) < 4 * few * 16 / 6
+
+
+def test_higher_derivatives_of_events():
+    """t = π / 2w, and y(t) does not depend on w."""
+    time = lambda w: oscillation(w, 2.0).t_events[0][0]
+    np.testing.assert_allclose(wg.grad(wg.grad(wg.grad(time)))(1.4), -3 * np.pi / 1.4**4, rtol=1e-4)
+    state = lambda w: oscillation(w, 2.0).y_events[0][0]
+    np.testing.assert_allclose(wg.jacfwd(wg.jacfwd(state))(1.4), [0.0, 0.0], atol=1e-4)
+    np.testing.assert_allclose(wg.jacrev(state)(1.4), [0.0, -1.0], atol=1e-5)
+
+
+def test_events_of_solutions_that_run_backwards():
+    found = lambda w: oscillation(w, 0.5, 6.0)
+    assert np.all(np.diff(found(1.4).t_events[0]) < 0)
+    for k in range(2):
+        np.testing.assert_allclose(
+            wg.jacfwd(lambda w, k=k: found(w).t_events[k])(1.4), -found(1.4).t_events[k] / 1.4, rtol=1e-5
+        )

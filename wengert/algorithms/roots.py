@@ -104,10 +104,22 @@ def demand_regular(matrix, name):
         )
 
 
+def determined(solve, b, name):
+    """`solve(b)`, a system with the Jacobian at an answer; or that there is no derivative, if it is singular."""
+    try:
+        return solve(b)
+    except np.linalg.LinAlgError:
+        raise ConvergenceError(
+            "the answer of " + name + " has no derivative: the Jacobian of what it satisfies is singular there",
+            remedy="the answer is not isolated, or several come together: add an equation or a regularisation that "
+            "makes it unique",
+        ) from None
+
+
 def demand_answer(r, solve, y, tol, name):
     """Raise if y is no answer: Newton's step, from the residual r, is too long. `solve(b)` solves a system with the
     Jacobian at y."""
-    step = solve(r)
+    step = determined(solve, r, name)
     if not np.max(np.abs(step), initial=0.0) <= tol * (1 + np.max(np.abs(y), initial=0.0)):
         raise ConvergenceError(
             name + " has not converged: what it found does not satisfy its equation",
@@ -123,10 +135,10 @@ def demand_derivative(r, solve, slope, y, name):
     vanish (at a double root half of it is left after the step), or changes from one side to the other.
     """
     size = 1 + np.max(np.abs(y), initial=0.0)
-    step = solve(r)
+    step = determined(solve, r, name)
     length = np.max(np.abs(step), initial=0.0)
     some = 1.1 + np.cos(np.arange(y.shape[0]))
-    other = solve(some)
+    other = determined(solve, some, name)
     scale = _SHORT * size / np.maximum(np.max(np.abs(other), initial=0.0), 1e-300)
     is_long = length > _SHORT * size
     way = np.where(is_long, step, scale * other)

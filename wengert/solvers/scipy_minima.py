@@ -87,10 +87,15 @@ def limits_of(bounds: Any, n: int) -> tuple[Any, Any]:
 
 
 def bounded(given: Given, n: int) -> tuple[list[Function], list[Function]]:
-    """What the argument `bounds`, a pair of limits or an object with such, demands of x."""
-    bounds = given["bounds"]
-    limit = lambda a, k: getattr(a["bounds"], ("lb", "ub")[k]) if hasattr(bounds, "lb") else a["bounds"][k]
-    return _limits(lambda a, x: x, lambda a: limit(a, 0), lambda a: limit(a, 1), given.arguments, n)
+    """What the argument `bounds`, a pair of limits, demands of x."""
+    return _limits(lambda a, x: x, lambda a: a["bounds"][0], lambda a: a["bounds"][1], given.arguments, n)
+
+
+def _as_pair(arguments: dict[str, Any]) -> None:
+    """Limits in an object of SciPy's as a pair, in which traced values are found."""
+    bounds = arguments["bounds"]
+    if hasattr(bounds, "lb"):
+        arguments["bounds"] = bounds.lb, bounds.ub
 
 
 def _is_pair(x: Any) -> bool:
@@ -135,7 +140,7 @@ def _limit(k: int, which: str) -> Callable[[Any], Any]:
 # --------------------------------------------------------------------------------------------------------- the solvers
 
 
-_ROUNDING = ("precision loss", "failure to predict improvement", "ABNORMAL")
+_ROUNDING = ("precision loss", "failure to predict improvement", "ABNORMAL", "Positive directional derivative")
 """What methods say that cannot go on because of rounding errors: then it may well be the answer, which is checked."""
 
 
@@ -147,7 +152,7 @@ def _minimize(module: Any) -> None:
         if c["type"] != "limits":
             return c
         if "A" in c:
-            return module.LinearConstraint(c["A"], c["lb"], c["ub"])
+            return module.LinearConstraint(c["A"], c["lb"], c["ub"], c["object"].keep_feasible)
         old = c["object"]
         options = {k: getattr(old, k) for k in ("jac", "hess", "keep_feasible") if hasattr(old, k)}
         return module.NonlinearConstraint(c["fun"], c["lb"], c["ub"], **options)
@@ -192,7 +197,7 @@ def _minimize(module: Any) -> None:
             options = given.passed(plain)
             options["constraints"] = [as_scipy_takes(c) for c in options["constraints"]]
             if limits is not None:
-                options["bounds"] = module.Bounds(*plain["bounds"])
+                options["bounds"] = module.Bounds(*plain["bounds"], getattr(bounds, "keep_feasible", False))
             if not with_gradient and not callable(plain["jac"]):
                 options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
             found = told.note(original(**options))
@@ -260,7 +265,7 @@ def _cost(residuals: Any, loss: str, scale: Any) -> Any:
 def _least_squares(module: Any) -> None:
     original = module.least_squares
 
-    @solver(original)
+    @solver(original, _as_pair)
     def least_squares(given: Given) -> Any:
         loss = given["loss"]
         if callable(loss):
@@ -296,7 +301,7 @@ def _least_squares(module: Any) -> None:
 def _curve_fit(module: Any) -> None:
     original = module.curve_fit
 
-    @solver(original, _without_nans)
+    @solver(original, _in_form)
     def curve_fit(given: Given) -> Any:
         p0 = given["p0"]
         n = _count_parameters(given["f"]) if p0 is None else int(np.prod(shape_of(array(p0)) or (1,)))
@@ -339,8 +344,9 @@ def _curve_fit(module: Any) -> None:
         return popt, pcov, details, *[told.field(key, read=itemgetter(k)) for k, key in ((1, "mesg"), (2, "ier"))]
 
 
-def _without_nans(arguments: dict[str, Any]) -> None:
-    """Leave out the data that are NaN, as `nan_policy="omit"` asks for."""
+def _in_form(arguments: dict[str, Any]) -> None:
+    """Limits as a pair; and the data that are NaN are left out, as `nan_policy="omit"` asks for."""
+    _as_pair(arguments)
     if arguments["nan_policy"] != "omit" or arguments["check_finite"]:
         return
     absent = [answer(np.isnan, array(arguments[name])) for name in ("xdata", "ydata")]
@@ -375,7 +381,7 @@ def _linear_least_squares(module: Any) -> None:
         x = optimum.minimum(np.ones(n), (n,), lambda plain: of_nnls(**given.passed(plain))[0])
         return x, e.sqrt(sum(residuals(given.arguments, x) ** 2))
 
-    @solver(of_lsq)
+    @solver(of_lsq, _as_pair)
     def lsq_linear(given: Given) -> Any:
         n = shape_of(_dense(given["A"]))[1]
         told = Told("scipy.optimize.lsq_linear", given.parameters.values)
@@ -433,7 +439,23 @@ def _linprog(module: Any) -> None:
     from_scipy(original, linprog)
 
 
+def _holding_limits(module: Any) -> None:
+    """Objects that hold limits take lists of traced numbers for arrays."""
+    as_array = lambda x: array(x) if isinstance(x, (list, tuple)) and holds_traced(x) else x
+
+    def register(original: Callable) -> None:
+        def made(*args: Any, **kwargs: Any) -> Any:
+            return original(*map(as_array, args), **{name: as_array(x) for name, x in kwargs.items()})
+
+        from_scipy(original, made)
+
+    register(module.Bounds)
+    register(module.LinearConstraint)
+    register(module.NonlinearConstraint)
+
+
 @when_imported("scipy.optimize")
 def _optimize(module: Any) -> None:
+    _holding_limits(module)
     for register in (_minimize, _minimize_scalar, _least_squares, _curve_fit, _linear_least_squares, _linprog):
         register(module)

@@ -7,6 +7,7 @@ SciPy's is one of several steps) and the same tolerances, at the same times. The
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,11 +16,12 @@ import numpy as np
 
 from wengert.box.functions.operands import answer, array, join, part, stacked
 from wengert.box.writing import plain
+from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
-from wengert.ops.shape import reshape, transpose
+from wengert.ops.shape import transpose
 from wengert.running import running
 from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.implicit import Equation, Implicit
@@ -135,13 +137,16 @@ def _solve_ivp(module: Any) -> None:
         t_events: Any = None
         y_events: Any = None
         if events:
-            times = [[_time_of(given, k, t, method, steps) for t in ts] for k, ts in enumerate(found.t_events)]
+            here = _states_at_events(found.t_events, after, bool(found.t[-1] < found.t[0]))
+            times = [[_time_of(given, k, t, y) for t, y in zip(ts, ys, strict=True)]
+                     for k, (ts, ys) in enumerate(zip(found.t_events, here, strict=True))]  # fmt: skip
             t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
             # The event that ended it is the one whose time is the last: others may come after it in the list.
             ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
                      for t, known in zip(ts, plain_ts, strict=True) if known == found.t[-1]]  # fmt: skip
-            y_events = [stacked([part(after(reshape(t, shape=(1,))), 0, 0) for t in ts], 0) if ts else np.zeros(0)
-                        for ts in times]  # fmt: skip
+            soon = lambda ts: [_soon(arguments, *moment) for moment in zip(*ts, strict=True)]
+            y_events = [stacked(soon(each), 0) if each[1] else np.zeros(0)
+                        for each in zip(found.t_events, times, here, strict=True)]  # fmt: skip
         count = len(found.t)
         if given["t_eval"] is not None:
             wanted = part(vector(given["t_eval"]), 0, slice(0, count))
@@ -158,18 +163,42 @@ def _solve_ivp(module: Any) -> None:
         return told.result({**more, "t_events": t_events, "y_events": y_events}, type(found))
 
 
-def _time_of(given: Given, k: int, time: float, method: str, steps: dict[str, Any]) -> Any:
-    """The time of an event, which satisfies the event's equation."""
+def _states_at_events(t_events: Sequence[np.ndarray], after: Callable, backwards: bool) -> list[list[Any]]:
+    """The states at the times of all events, which are numbers, by one integration."""
+    known = np.concatenate(t_events)
+    order = np.argsort(-known if backwards else known, kind="stable")
+    states = after(known[order]) if len(known) else None
+    rows = iter([part(states, 0, int(k)) for k in np.argsort(order)])
+    return [[next(rows) for _ in ts] for ts in t_events]
+
+
+def _soon(arguments: dict[str, Any], known: float, t: Any, y: Any) -> Any:
+    """The state at a time t which has the value `known`, where the state is y, but has derivatives of its own.
+
+    It is a step of length zero, whose derivatives are those of the solution up to the order of the method, eight.
+    """
+    of: Any = importlib.import_module("scipy.integrate").DOP853
+    f, h, K = instrument(arguments["fun"]), t - known, []
+
+    def moved(weights: np.ndarray) -> Any:
+        used = [(w, k) for w, k in zip(weights, K, strict=False) if w]
+        return y + h * sum([w * k for w, k in used[1:]], used[0][0] * used[0][1]) if used else y
+
+    for s in range(len(of.C)):
+        K.append(vector(array(f(known + of.C[s] * h, moved(of.A[s]), *arguments["args"]))))
+    return moved(of.B)
+
+
+def _time_of(given: Given, k: int, time: float, y: Any) -> Any:
+    """The time of an event, which satisfies the event's equation; y is the state at that moment."""
 
     def satisfied(t: Any, values: Any) -> Any:
-        arguments = given.put(values)
+        arguments = given.put(values[:-1])
         events = arguments["events"]
         event = events if callable(events) else events[k]
-        times = join([vector(arguments["t_span"][0]), vector(t)], 0)
-        y = _solution(arguments["fun"], vector(array(arguments["y0"])), times, arguments["args"], method, **steps)
-        return event(t, part(y, 0, 1), *arguments["args"])
+        return event(t, _soon(arguments, time, t, values[-1]), *arguments["args"])
 
-    return Implicit(lambda values: time, Equation(satisfied), 1e-2)(list(given.parameters.values))
+    return Implicit(lambda values: time, Equation(satisfied), 1e-2)([*given.parameters.values, y])
 
 
 def _odeint(module: Any) -> None:

@@ -17,8 +17,8 @@ from wengert.box.functions.polynomials import (
     convolve,
     polyadd,
     polyder,
+    polydiv,
     polyint,
-    polymul,
     polysub,
     polyval,
     without_leading_zeros,
@@ -133,14 +133,25 @@ def _characteristic(a: Any) -> Any:
     return join(found, 0)
 
 
+_POLISHED = 4
+"""So many steps of Newton's method give the derivatives of roots to order fifteen."""
+
+
 @implements(np.roots)
 def roots(p: Any, is_complex: bool = False) -> Any:
     """Of simple roots. Leading zeros are taken away, as NumPy does."""
     p = coefficients_of(without_zeros_written_out(p))
     if ndim_of(p) != 1:
         raise ValueError("Input must be a rank-1 array.")
-    p = without_leading_zeros(p, "the polynomial of np.roots", 0.0)
-    return all_roots(p, is_complex=is_complex) if shape_of(p)[0] > 1 else np.array([])
+    short = without_leading_zeros(p, "the polynomial of np.roots", 0.0)
+    found = all_roots(short, is_complex=is_complex) if shape_of(short)[0] > 1 else np.array([])
+    if shape_of(short) == shape_of(p) or not isinstance(p, Traced):
+        return found
+    # Zeros in front move the other roots. Newton's method changes nothing but derivatives, twice as many each time.
+    better = found
+    for _ in range(_POLISHED):
+        better = better - polyval(p, better) / polyval(polyder(p), better)
+    return better + e.stop_gradient(found - better)
 
 
 def without_zeros_written_out(c: Any) -> Any:
@@ -151,25 +162,33 @@ def without_zeros_written_out(c: Any) -> Any:
 
 
 class Poly1d:
-    """`np.poly1d` with traced coefficients, highest power first."""
+    """`np.poly1d` with traced coefficients, highest power first.
 
-    coeffs: Any
+    NumPy leaves out zeros in front. They have derivatives, so they are kept here, and left out where coefficients are
+    asked for.
+    """
+
+    all: Any
     variable: Any
 
     def __init__(self, c_or_r: Any, r: bool = False, variable: Any = None):
         if isinstance(c_or_r, (Poly1d, np.poly1d)):
-            variable, c_or_r, r = variable or c_or_r.variable, c_or_r.coeffs, False
+            variable, c_or_r, r = variable or c_or_r.variable, _other(c_or_r), False
         c = coefficients_of(poly(c_or_r) if r else without_zeros_written_out(c_or_r))
         if ndim_of(c) > 1:
             raise ValueError("Polynomial must be 1d only.")
-        self.coeffs = without_leading_zeros(c, "a polynomial", 0.0)
+        self.all = c if shape_of(c)[0] else np.zeros(1)
         self.variable = variable or "x"
 
     @property
-    def c(self) -> Any:
-        return self.coeffs
+    def coeffs(self) -> Any:
+        return without_leading_zeros(self.all, "a polynomial", 0.0)
 
-    coef = coefficients = c
+    @coeffs.setter
+    def coeffs(self, c: Any) -> None:
+        self.all = c
+
+    c = coef = coefficients = coeffs
 
     @property
     def order(self) -> int:
@@ -179,31 +198,34 @@ class Poly1d:
 
     @property
     def roots(self) -> Any:
-        return roots(self.coeffs)
+        return roots(self.all)
 
     r = roots
 
     def __call__(self, val: Any) -> Any:
-        return _composed(self.coeffs, val)
+        return _composed(self.all, val)
 
     def deriv(self, m: int = 1) -> Poly1d:
-        return Poly1d(polyder(self.coeffs, m))
+        return Poly1d(polyder(self.all, m))
 
     def integ(self, m: int = 1, k: Any = 0) -> Poly1d:
-        return Poly1d(polyint(self.coeffs, m, k))
+        return Poly1d(polyint(self.all, m, k))
 
     def __getitem__(self, power: int) -> Any:
-        return index(self.coeffs, pattern=(self.order - power,)) if 0 <= power <= self.order else 0
+        highest = shape_of(self.all)[0] - 1
+        return index(self.all, pattern=(highest - power,)) if 0 <= power <= highest else 0
 
     def __setitem__(self, power: int, value: Any) -> None:
         if power < 0:
             raise ValueError("Does not support negative powers.")
-        missing = max(power - self.order, 0)
-        place = np.arange(self.order + missing, -1, -1) == power
-        self.coeffs = e.where(place, value, join([np.zeros(missing), self.coeffs], 0) if missing else self.coeffs)
+        count = shape_of(self.all)[0]
+        missing = max(power + 1 - count, 0)
+        place = np.arange(count + missing - 1, -1, -1) == power
+        self.all = e.where(place, value, join([np.zeros(missing), self.all], 0) if missing else self.all)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([index(self.coeffs, pattern=(k,)) for k in range(self.order + 1)])
+        coefficients = self.coeffs
+        return iter([index(coefficients, pattern=(k,)) for k in range(shape_of(coefficients)[0])])
 
     def __len__(self) -> int:
         return self.order
@@ -215,42 +237,56 @@ class Poly1d:
         return found(*[a if function in _TAKE_POLYNOMIALS else _other(a) for a in args], **kwargs)
 
     def __add__(self, other: Any) -> Poly1d:
-        return Poly1d(polyadd(self.coeffs, _other(other)))
+        return Poly1d(polyadd(self.all, _other(other)))
 
     def __sub__(self, other: Any) -> Poly1d:
-        return Poly1d(polysub(self.coeffs, _other(other)))
+        return Poly1d(polysub(self.all, _other(other)))
 
     def __mul__(self, other: Any) -> Poly1d:
-        return Poly1d(polymul(self.coeffs, _other(other)))
+        return Poly1d(convolve(self.all, _other(other)))
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: Any) -> Poly1d:
-        return Poly1d(polysub(_other(other), self.coeffs))
+        return Poly1d(polysub(_other(other), self.all))
 
     def __neg__(self) -> Poly1d:
-        return Poly1d(-self.coeffs)
+        return Poly1d(-self.all)
 
     def __pow__(self, power: int) -> Poly1d:
         found: Any = np.ones(1)
         for _ in range(power):
-            found = polymul(found, self.coeffs)
+            found = convolve(found, self.all)
         return Poly1d(found)
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, (Poly1d, np.poly1d)):
             return FUNCTIONS[np.polydiv](self, other)
-        return Poly1d(self.coeffs / other)
+        return Poly1d(self.all / other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return FUNCTIONS[np.polydiv](Poly1d(other), self)
+
+
+def lagrange(x: Any, w: Any) -> Poly1d:
+    """The polynomial through data, as scipy.interpolate.lagrange puts it together."""
+    x, w = array(x), array(w)
+    at = lambda values, k: index(values, pattern=(k,))
+    found = Poly1d(np.zeros(1))
+    for j in range(shape_of(x)[0]):
+        term = Poly1d(at(w, j))
+        for k in range(shape_of(x)[0]):
+            if k != j:
+                term = term * Poly1d([1.0, -at(x, k)]) / (at(x, j) - at(x, k))
+        found = found + term
+    return found
 
 
 _TAKE_POLYNOMIALS = (np.polyval, np.polyadd, np.polysub, np.polymul, np.polydiv, np.polyder, np.polyint)
 
 
 def _other(x: Any) -> Any:
-    return x.coeffs if _is_polynomial(x) else x
+    return x.all if isinstance(x, Poly1d) else x.coeffs if isinstance(x, np.poly1d) else x
 
 
 def _is_polynomial(x: Any) -> bool:
@@ -262,8 +298,9 @@ def _composed(p: Any, x: Any) -> Any:
     if not _is_polynomial(x):
         return polyval(_other(p), x)
     found = Poly1d(np.zeros(1))
-    for c in Poly1d(p):
-        found = found * x + Poly1d(c)
+    coefficients = Poly1d(p).all
+    for k in range(shape_of(coefficients)[0]):
+        found = found * x + Poly1d(index(coefficients, pattern=(k,)))
     return found
 
 
@@ -272,7 +309,10 @@ def _of_polynomials(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def of_polynomials(*args: Any, **kwargs: Any) -> Any:
-        y = function(*map(_other, args), **kwargs)
+        taken = [_other(a) for a in args]
+        if function is polydiv and isinstance(args[1], Poly1d):
+            taken[1] = args[1].coeffs
+        y = function(*taken, **kwargs)
         if not any(map(_is_polynomial, args)):
             return y
         return tuple([Poly1d(part) for part in y]) if isinstance(y, tuple) else Poly1d(y)

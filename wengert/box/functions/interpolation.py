@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import CALLABLES, implements_blind
+from wengert.box.dispatch import CALLABLES, FUNCTIONS, implements_blind
 from wengert.box.functions import newton, scattered
+from wengert.box.functions.fits import lagrange
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
 from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
 from wengert.box.functions.operands import (
@@ -241,7 +242,7 @@ def splrep(
 
 def _linear_in_data(original: Any, name: str, x: Any, y: Any, *args: Any, **kwargs: Any) -> Piecewise:
     """A spline that is fitted to data is linear in them: SciPy finds its coefficients for unit vectors."""
-    if name == "make_smoothing_spline" and (len(args) < 2 and kwargs.get("lam") is None):
+    if len(args) < 2 and kwargs.get("lam") is None:
         raise _not_yet("make_smoothing_spline of traced data that looks for lam", "give lam=")
     x, args, kwargs = settled(x), tuple(map(settled, args)), {k: settled(v) for k, v in kwargs.items()}
     if any(isinstance(v, Traced) or holds_traced(v) for v in (x, *args, *kwargs.values())):
@@ -264,6 +265,37 @@ def univariate_spline(
     if w is not None or any(b is not None for b in bbox) or s != 0 or ext != 0:
         raise _not_yet("a UnivariateSpline of traced data that smooths, or with w=, bbox= or ext=", "say s=0")
     return from_bspline(*spline_through(double(x), double(y), k), k, True, 0)
+
+
+def lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0, **options: Any) -> Piecewise:
+    """The spline with given knots that is nearest to data: a linear least-squares problem for its coefficients."""
+    x, y, t = double(x), moveaxis(double(y), axis, 0), double(t)
+    n, count = shape_of(x)[0], shape_of(t)[0] - k - 1
+    design = from_bspline(t, np.eye(count), k)(x)
+    lanes = s.reshape(y, shape=(n, math.prod(shape_of(y)[1:])))
+    if w is not None:
+        weights = s.reshape(double(w), shape=(n, 1))
+        design, lanes = design * weights, lanes * weights
+    c = FUNCTIONS[np.linalg.lstsq](design, lanes)[0]
+    return from_bspline(t, s.reshape(c, shape=(count, *shape_of(y)[1:])), k, True, axis)
+
+
+def lsq_univariate_spline(
+    x: Any,
+    y: Any,
+    t: Any,
+    w: Any = None,
+    bbox: Any = (None, None),
+    k: int = 3,
+    ext: Any = 0,
+    check_finite: bool = False,
+) -> Piecewise:
+    if ext not in (0, "extrapolate"):
+        raise _not_yet("an LSQUnivariateSpline of traced data with ext other than 0", "leave ext out")
+    x = double(x)
+    low, high = (part(x, 0, place) if end is None else end for end, place in zip(bbox, (0, -1), strict=True))
+    ends = [s.broadcast_to(double(end), shape=(k + 1,)) for end in (low, high)]
+    return lsq_spline(x, y, join([ends[0], double(t), ends[1]], 0), k, w)
 
 
 def interpolated_univariate_spline(
@@ -399,9 +431,9 @@ def _interpolate(module: Any) -> None:
     implements_blind(module.BSpline.integrate)(lambda b, a, z, extrapolate=None: spline(b).integrate(a, z, extrapolate))
     original = module.make_interp_spline
     implements_blind(original)(lambda x, y, *args, **kwargs: interpolating_spline(original, x, y, *args, **kwargs))
-    for name in ("make_lsq_spline", "make_smoothing_spline"):
-        fit = getattr(module, name)
-        implements_blind(fit)(functools.partial(_linear_in_data, fit, name))
+    implements_blind(module.make_lsq_spline)(lsq_spline)
+    smoothing = module.make_smoothing_spline
+    implements_blind(smoothing)(functools.partial(_linear_in_data, smoothing, "make_smoothing_spline"))
     implements_blind(module.splev)(splev)
     implements_blind(module.splrep)(splrep)
     implements_blind(module.pchip_interpolate)(lambda xi, yi, x, der=0, axis=0: pchip(xi, yi, axis)(x, der))
@@ -414,6 +446,7 @@ def _interpolate(module: Any) -> None:
 
     implements_blind(module.UnivariateSpline)(univariate_spline)
     implements_blind(module.InterpolatedUnivariateSpline)(interpolated_univariate_spline)
+    implements_blind(module.LSQUnivariateSpline)(lsq_univariate_spline)
     for name in ("UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline"):
         CALLABLES[getattr(module, name)] = taken_over(univariate)
     implements_blind(module.UnivariateSpline.integral)(lambda u, a, b: _clipping(univariate(u)).integrate(a, b, False))
@@ -436,6 +469,7 @@ def _interpolate(module: Any) -> None:
     implements_blind(module.KroghInterpolator)(newton.Polynomial)
     implements_blind(module.barycentric_interpolate)(newton.barycentric_interpolate)
     implements_blind(module.krogh_interpolate)(newton.krogh_interpolate)
+    implements_blind(module.lagrange)(lagrange)
     CALLABLES[module.BarycentricInterpolator] = taken_over(newton.polynomial_of)
     CALLABLES[module.KroghInterpolator] = taken_over(newton.polynomial_of)
     implements_blind(module.RBFInterpolator)(scattered.RadialInterpolator)

@@ -130,8 +130,13 @@ def _in_front(a: Any, n: int) -> Any:
 
 @implements(np.polymul)
 def polymul(a1: Any, a2: Any) -> Any:
-    factors = [without_leading_zeros(_coefficients(a), "a factor of np.polymul", 0.0) for a in (a1, a2)]
-    return convolve(*factors)
+    """Zeros in front of the factors count as well, as far as they have derivatives: the result is without as many."""
+    a1, a2 = _coefficients(a1), _coefficients(a2)
+    short = [without_leading_zeros(a, "a factor of np.polymul", 0.0) for a in (a1, a2)]
+    dropped = shape_of(a1)[0] - shape_of(short[0])[0] + shape_of(a2)[0] - shape_of(short[1])[0]
+    if dropped <= 0 or not (isinstance(a1, Traced) or isinstance(a2, Traced)):
+        return convolve(*short)
+    return index(convolve(a1, a2), pattern=(slice(dropped, None),))
 
 
 def without_leading_zeros(p: Any, what: str, tolerance: float) -> Any:

@@ -63,9 +63,7 @@ class Integrand:
 
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         """By SciPy, at plain numbers; a vector component by component, values of f being kept between them."""
-        options = self.options
-        if self.places:
-            options = {**options, "points": [float(p) for p in parameters[-self.places :]]}
+        options = self.chosen(parameters)
         if options.get("points") is not None:
             low, high = min(a, b), max(a, b)
             options = {**options, "points": [p for p in options["points"] if low < p < high]}
@@ -88,11 +86,17 @@ class Integrand:
         values = [self._quad(component, a, b, options, args=(k,))[0] for k in range(math.prod(self.shape))]
         return np.reshape(np.array(values), self.shape)
 
+    def chosen(self, parameters: Sequence[Any]) -> dict:
+        """SciPy's options, those among them that are parameters as well."""
+        if not self.places:
+            return self.options
+        return {**self.options, "points": [float(p) for p in parameters[-self.places :]]}
+
     def sampled(self, f: Callable, a: Any, b: Any, parameters: tuple) -> Any:
         """The integral of another function in the same way: it sees where SciPy evaluates it."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            other = Integrand(f, self.quad, self.options, self.shape, self.whole, self.places)
+            other = Integrand(f, self.quad, self.chosen(parameters), self.shape, self.whole)
             return other.integrate(a, b, parameters)
 
     def _quad(self, f: Callable, a: Any, b: Any, options: dict, **more: Any) -> tuple:
@@ -123,14 +127,20 @@ class Integrand:
             y = e.where(is_finite, self.function(e.where(is_finite, end, 0.0), *parameters), 0.0)
         else:
             y = self.function(end, *parameters)
-        weight, variable = self.options.get("weight"), self.options.get("wvar")
+        weight, variable = self.options.get("weight"), self.weighted_by(parameters)
         if weight is None:
             return y
+        if weight == "cauchy":
+            return y / (end - variable)
         if weight not in ("cos", "sin"):
             raise UnsupportedFunctionError(
                 f"the derivative of quad with weight={weight!r} in a limit", remedy="put the weight into the integrand"
             )
         return y * (e.cos if weight == "cos" else e.sin)(end * variable)
+
+    def weighted_by(self, parameters: Sequence[Any]) -> Any:
+        """The argument `wvar`."""
+        return self.options.get("wvar")
 
     def derivative(self, k: int, shape: tuple[int, ...]) -> Integrand:
         """The integrand's Jacobian in a parameter of this shape, which is appended to that of the integrand."""
@@ -155,7 +165,18 @@ class _Jacobian(Integrand):
             return self._of(lambda *p: original.function(t, *p), parameters)
 
         size = (*original.shape, *shape)
-        super().__init__(jacobian, original.quad, original.options, size, original.whole, original.places)
+        super().__init__(jacobian, original.quad, original.options, size, original.whole)
+
+    def chosen(self, parameters: Sequence[Any]) -> dict:
+        return self.original.chosen(parameters)
+
+    def weighted_by(self, parameters: Sequence[Any]) -> Any:
+        return self.original.weighted_by(parameters)
+
+    def derivative(self, k: int, shape: tuple[int, ...]) -> Integrand:
+        if isinstance(self.original, _Oscillating) and k == self.original.place:  # in the other order
+            return _Jacobian(self.original.derivative(k, shape), self.k, self.shape)
+        return _Jacobian(self, k, shape)
 
     def _of(self, f: Callable, parameters: Sequence[Any]) -> Any:
         """The Jacobian of a function of the parameters, whose results have the shape of the original integrand."""
@@ -197,14 +218,45 @@ class _Jacobian(Integrand):
         return total
 
     def _look_at_error(self, value: Any, error: float, message: str = "") -> None:
-        allowed = max(100 * self.options.get("epsabs", _TOLERANCE), _LOST * float(np.linalg.norm(value)))
-        if not error <= allowed:
-            raise ConvergenceError(
-                "the integral of the derivative did not converge: "
-                + (f'SciPy says "{message.splitlines()[0]}"' if message else f"its error is estimated as {error:.1e}"),
-                remedy="allow more intervals (limit=), name the places where the integrand is not smooth (points=), or "
-                "substitute another variable; where the derivative of the integrand has no integral, there is none",
-            )
+        _demand_small(error, value, self.options, message)
+
+
+class _Oscillating(Integrand):
+    """∫ f(t, *parameters) cos(w t) dt, or with the sine, where w is a parameter, at some place among them."""
+
+    def __init__(self, function: Callable, quad: Callable, options: dict, place: int, is_derivative: bool = False):
+        super().__init__(function, quad, options)
+        self.place = place
+        self.is_derivative = is_derivative
+
+    def chosen(self, parameters: Sequence[Any]) -> dict:
+        return {**self.options, "wvar": float(parameters[self.place])}
+
+    def weighted_by(self, parameters: Sequence[Any]) -> Any:
+        return parameters[self.place]
+
+    def derivative(self, k: int, shape: tuple[int, ...]) -> Integrand:
+        if k != self.place:
+            return _Jacobian(self, k, shape)
+        sign, weight = (-1.0, "sin") if self.options["weight"] == "cos" else (1.0, "cos")
+        moment = lambda t, *parameters: sign * t * self.function(t, *parameters)
+        return _Oscillating(moment, self.quad, {**self.options, "weight": weight}, k, is_derivative=True)
+
+    def _look_at_error(self, value: Any, error: float, message: str = "") -> None:
+        if self.is_derivative:
+            _demand_small(error, value, self.options, message)
+
+
+def _demand_small(error: float, value: Any, options: dict, message: str) -> None:
+    """Raise where the integral of a derivative did not converge."""
+    allowed = max(100 * options.get("epsabs", _TOLERANCE), _LOST * float(np.linalg.norm(value)))
+    if not error <= allowed:
+        raise ConvergenceError(
+            "the integral of the derivative did not converge: "
+            + (f'SciPy says "{message.splitlines()[0]}"' if message else f"its error is estimated as {error:.1e}"),
+            remedy="allow more intervals (limit=), name the places where the integrand is not smooth (points=), or "
+            "substitute another variable; where the derivative of the integrand has no integral, there is none",
+        )
 
 
 _TOLERANCE = 1.49e-8
@@ -280,31 +332,44 @@ def _quad(original: Callable) -> Callable:
         args = args if isinstance(args, tuple) else (args,)
         lifted = Lifted((func, args))
         if not lifted.values and not isinstance(a, Traced) and not isinstance(b, Traced):
-            return original(func, a, b, args, full_output, **options)
+            if not holds_traced([options.get("wvar")]):
+                return original(func, a, b, args, full_output, **options)
+        if options.pop("complex_func", False):
+            of = lambda part: quad(lambda t, *args: part(array(func(t, *args))), a, b, args, full_output, **options)
+            return _as_complex(of(s.real), of(s.imag))
         if _is_for_c_only(func):
             raise UnsupportedFunctionError(
                 "scipy.integrate.quad of a function in C, with limits or arguments that are traced",
                 remedy="write the integrand in Python",
             )
         lifted.called_later()
-        complex_valued = options.pop("complex_func", False)
-        if complex_valued or holds_traced([options.get("wvar")]):
-            raise UnsupportedFunctionError(
-                "quad with complex_func=True, or with a traced wvar",
-                remedy="integrate real and imaginary parts, and write weights into the integrand",
-            )
         values, function, places = _with_places(*_of_parameters(lifted), options)
 
         def integrand(t: Any, *parameters: Any) -> Any:
             y = function(t, *parameters)
             return s.reshape(y, shape=()) if shape_of(y) and isinstance(y, Traced) else y
 
-        whole = Integrand(integrand, original, {**options, "full_output": full_output}, places=places)
+        options["full_output"] = full_output
+        whole = Integrand(integrand, original, options, places=places)
+        if holds_traced([options.get("wvar")]):
+            if options["weight"] not in ("cos", "sin"):
+                raise UnsupportedFunctionError(
+                    f"quad with weight={options['weight']!r} and a traced wvar",
+                    remedy="put the weight into the integrand",
+                )
+            whole = _Oscillating(integrand, original, options, len(values))
+            values = [*values, cast(options["wvar"], np.float64)]
         a, b = settled(a), settled(b)
         y = integral(a, b, *values, integrand=whole)
         return (y, *_told(whole, y))
 
     return quad
+
+
+def _as_complex(x: tuple, y: tuple) -> tuple:
+    """What SciPy returns of an integral, from what it returns of its real and its imaginary part."""
+    rest = ({"real": x[2:], "imag": y[2:]},) if len(x) > 2 else ()
+    return (x[0] + 1j * y[0], x[1] + 1j * y[1], *rest)
 
 
 def _dblquad(quad: Callable) -> Callable:

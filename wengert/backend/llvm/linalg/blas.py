@@ -221,6 +221,8 @@ _COLUMNS = 4
 """So many columns at once that lie in a row: with 4 rows, 16 sums in registers."""
 _PANEL = 4
 """So many vectors of columns at once: with 4 rows, 16 sums in registers."""
+_WRITTEN_OUT = 3
+"""More panels of columns than these are a loop."""
 _OVERLAP = 3
 """From so many blocks of rows on, the last one overlaps the one before, rather than being of another size."""
 
@@ -289,12 +291,12 @@ def multiply_other_rows(cx: Any, x: Matrix, y: Matrix, z: Matrix, finite: ir.Val
 
 def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None = None) -> None:
     """Rows of y lie in a row: each sum is a vector of columns of z. Only those of y are added that are `listed`."""
-    widths = _widths(known(y.columns) or 0, 64 // z.dtype.itemsize)
-    for first in range(0, len(widths), _PANEL):
-        panel = tuple(widths[first : first + _PANEL])
-        start = I64(sum(widths[:first]))
+    lanes = 64 // z.dtype.itemsize
+    columns, whole = known(y.columns) or 0, _PANEL * lanes
+    panels = columns // whole
 
-        def body(i: ir.Value, rows: int, panel: tuple[int, ...] = panel, start: ir.Value = start) -> None:
+    def write(start: ir.Value, panel: tuple[int, ...]) -> None:
+        def body(i: ir.Value, rows: int) -> None:
             Tile(z.dtype, rows, panel).write(
                 cx,
                 x.part(cx, i, I64(0), I64(rows)),
@@ -305,6 +307,15 @@ def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | Non
 
         # A sum waits for the one before: eight of them keep the processor busy.
         _row_blocks(cx, x, z, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)
+
+    written = 0
+    if panels > _WRITTEN_OUT:
+        written = panels * whole
+        with cx.loop(I64(panels)) as k:
+            write(times(cx.builder, k, I64(whole)), (lanes,) * _PANEL)
+    widths = _widths(columns - written, lanes)
+    for first in range(0, len(widths), _PANEL):
+        write(I64(written + sum(widths[:first])), tuple(widths[first : first + _PANEL]))
 
 
 def _by_dots(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
