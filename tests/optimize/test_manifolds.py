@@ -130,7 +130,7 @@ def test_what_cannot_be_is_refused():
 
 
 @pytest.mark.parametrize(
-    "name, start",
+    ("name", "start"),
     [
         ("so3", np.ones((3, 3))),
         ("so3", np.diag([1.0, 1.0, -1.0])),  # a reflection
