@@ -289,7 +289,7 @@ def test_trust_constr_at_a_kink_and_with_more_equalities_than_unknowns():
                 engine="trust-constr", jit=False)  # fmt: skip
     assert not found.success or abs(found.x[1]) < 1e-4  # its steps become short beside the optimum, (1, 0)
     rows = lambda x, b: np.array([x[0] - 1, x[1] - 2, x[0] + x[1] - b])
-    solve = lambda b: nlp(lambda x: x @ x, np.zeros(2), equalities=rows, args=(b,), engine="trust-constr", jit=False)
+    solve = lambda b: nlp(lambda x, b: x @ x, np.zeros(2), equalities=rows, args=(b,), engine="trust-constr", jit=False)
     np.testing.assert_allclose(solve(3.0).x, [1, 2], atol=1e-7)
     assert not solve(4.0).success
 

@@ -27,7 +27,7 @@ def write_svg(path: str | Path, svg: str) -> Path:
     if path.suffix.lower() not in _SUFFIXES:
         raise MismatchError(
             f"the picture is SVG, and {path.name} would be a file of another kind",
-            remedy="save it to a .svg file; for other kinds draw into axes of Matplotlib (ax=), where that is offered, or "
+            remedy="save it to a .svg file; for other kinds draw into axes of Matplotlib, where ax= is offered, or "
             "convert the file",
         )
     path.write_text(svg, encoding="utf-8")

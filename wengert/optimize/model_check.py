@@ -237,5 +237,5 @@ def _linear_part(model: Model, flat: Any, derivatives: list, labels: dict[str, n
     runs = linear.falling(program)
     names = [name for name, places in flat.places().items() if np.any(runs[places])]
     if names:
-        found("unbounded", ", ".join(names), "the constraints let it run away, and the objective falls with it for ever",
+        found("unbounded", ", ".join(names), "the constraints let it run away, and the objective falls for ever",
               is_error=True)  # fmt: skip
