@@ -46,12 +46,14 @@ class Settings(NamedTuple):
 class Chain:
     """One chain."""
 
-    def __init__(self, engine: Engine, metric: Metric, settings: Settings, rng: np.random.Generator, init: Any):
+    def __init__(self, engine: Engine, metric: Metric, settings: Settings, rng: np.random.Generator, init: Any,
+                 exactly: bool = False):  # fmt: skip
         self.engine, self.kind, self.settings = engine, metric, settings
         self.generator, self.watcher = rng, None
         self.rng, self.seeds = copy.deepcopy(rng).spawn(2)
         self.metric = metric.first(engine.posterior.size)
-        self.init = init
+        self.init, self.exactly = init, exactly
+        """Where to start, and whether there or around it."""
         self.averaging = np.zeros(5)
         self.state: Any = None
         self.done = 0
@@ -81,7 +83,7 @@ class Chain:
     def sent(self) -> SentChain:
         """What is sent to another machine, which makes the chain of it."""
         names = [name for name, kind in METRICS.items() if kind is self.kind]
-        return SentChain(self.engine.recipe, names[0], self.settings, self.generator, self.init)
+        return SentChain(self.engine.recipe, names[0], self.settings, self.generator, self.init, self.exactly)
 
     def run(self, stop: Any) -> None:
         """Everything, until there are enough draws, or somebody says stop.
@@ -148,7 +150,8 @@ class Chain:
             if self.init is None:
                 x = spread * posterior.start(self.rng)
             else:
-                x = self.init + spread * self.rng.uniform(-1, 1, size) * (k < first + _TRIALS - 1)
+                away = k < first + _TRIALS - 1 and not (self.exactly and k == 0)
+                x = self.init + spread * self.rng.uniform(-1, 1, size) * away
             normals, seeds = self._random(1)
             # A step of length zero evaluates the density where we are.
             still = np.array([-np.inf, 0, 0, 0, 0])
@@ -222,6 +225,7 @@ class SentChain(NamedTuple):
     settings: Settings
     rng: np.random.Generator
     init: Any
+    exactly: bool
 
     def chain(self) -> Chain:
         """The chain, with compiled code of its own."""
@@ -229,7 +233,7 @@ class SentChain(NamedTuple):
         engine = made_of(self.recipe)
         size = engine.posterior.size
         engine.prepare(metric.first(size), np.zeros(size) if self.init is None else self.init)
-        return Chain(engine, metric, self.settings, self.rng, self.init)
+        return Chain(engine, metric, self.settings, self.rng, self.init, self.exactly)
 
 
 _RESULTS = (
@@ -262,14 +266,18 @@ def run_chains(
     init: Any,
     progress: bool,
     workers: Any = None,
+    starts: np.ndarray | None = None,
 ) -> Samples:
-    """All chains of a sampler."""
+    """All chains of a sampler; `starts` says where each begins, in unconstrained numbers."""
     if chains < 1 or settings.draws < 1 or settings.warmup < 0:
         raise ValueError("chains and draws are at least 1, warmup at least 0")
     began = time.perf_counter()
     generators = [np.random.default_rng(s) for s in sources_of(seed).spawn(chains)]
     start = None if init is None else np.asarray(posterior.unconstrain(init))
-    all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
+    if starts is None:
+        all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
+    else:
+        all_chains = [Chain(engine, metric, settings, rng, x, True) for rng, x in zip(generators, starts, strict=True)]
     engine.prepare(metric.first(posterior.size), np.zeros(posterior.size) if start is None else start)
     compiled = time.perf_counter()
     with shared_among(chains):
