@@ -28,6 +28,8 @@ _STARTS = 10
 _TINY_STEP = np.log(1e-5)
 _BOLD = 50
 """So many transitions of adaptation, or more, begin with steps that are too long."""
+_MANY = 0.005
+"""If more of the transitions of the last long window diverged, after its first half, they were many."""
 _SECONDS = 0.3
 """About so long a block may take, so that Ctrl-C is heard."""
 
@@ -65,7 +67,7 @@ class Chain:
         self.latest = np.zeros(len(STATISTICS))
         self.divergences = 0
         self._diverged = 0
-        """In this window of the warm-up."""
+        """In the second half of this window of the warm-up."""
         self._count = 5
 
     def results(self) -> dict[str, Any]:
@@ -88,15 +90,20 @@ class Chain:
     def run(self, stop: Any) -> None:
         """Everything, until there are enough draws, or somebody says stop.
 
-        Where transitions diverged in the last long window, the metric is not what was missing: the density has places
-        that need shorter steps than most of it, and the last window aims at a rate halfway to one.
+        Where transitions diverged late in the last long window, the metric is not what was missing: the density has
+        places that need shorter steps than most of it. The last window aims at a rate halfway to one then, and once
+        more halfway if they were many.
         """
         self._start()
         s = self.settings
         adapts = s.target > 0
         schedule = windows(s.warmup)
         for k, window in enumerate(schedule):
-            target = (1 + s.target) / 2 if k == len(schedule) - 1 and self._diverged else s.target
+            target = s.target
+            if k == len(schedule) - 1 and self._diverged:
+                target = (1 + target) / 2
+                if self._diverged > _MANY * schedule[k - 1].length:
+                    target = (1 + target) / 2
             self._diverged = 0
             positions, gradients = self._transitions(window.length, target if adapts else -1.0, stop, None)
             if stop.is_set():
@@ -202,7 +209,8 @@ class Chain:
             self.steps += int(np.sum(statistics[:count, 3]))
             self._count = BLOCK if took * BLOCK < count * _SECONDS else max(1, int(count * _SECONDS / took))
             if keep is None:
-                self._diverged += int(np.sum(statistics[:count, 4]))
+                settled = max(length // 2 - (length - left - count), 0)  # steps begin too long, and diverge then
+                self._diverged += int(np.sum(statistics[settled:count, 4]))
                 positions.append(draws[:count])
                 gradients.append(slopes[:count])
             else:

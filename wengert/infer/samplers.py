@@ -64,7 +64,7 @@ def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
         seed: the same seed gives the same draws, whatever the number of workers. A number, or a generator of NumPy's.
         metric: "diag", "dense" (of correlated posteriors), or "low-rank" (of many correlated unknowns).
         target_accept: the acceptance rate the step size is adapted to; larger is slower and has fewer divergences.
-            Where transitions still diverge late in the warm-up, it ends with a rate halfway to one.
+            Where transitions still diverge late in the warm-up, it ends with a rate halfway to one, or nearer.
         support: a container of `infer.transforms` in the form of init, for a log-density on that support.
         progress: whether a terminal shows how far it is.
         max_depth: a trajectory has at most 2 to this power steps.
