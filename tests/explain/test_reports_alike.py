@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.errors import MismatchError
+from wengert.explain.pictures import Picture
 
 
 def energy(x):
@@ -48,6 +50,8 @@ def test_files(report, tmp_path):
     ElementTree.parse(report.save(tmp_path / "r.svg"))
     assert report.save(tmp_path / "r.txt").read_text(encoding="utf-8") == report.text()
     assert report.save(str(tmp_path / "r.md")).exists()
+    with pytest.raises(MismatchError, match=r"r\.png would be a file of another kind"):
+        Picture("<svg/>").save(tmp_path / "r.png")
 
 
 def test_a_page_is_a_path_and_a_frame(tmp_path):

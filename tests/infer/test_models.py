@@ -387,3 +387,34 @@ def test_mixtures_of_lists_of_discrete_distributions_and_as_priors():
         infer.mixture([0.5, 0.5], [stats.norm(), stats.norm(), stats.norm()])
     with pytest.raises(infer.ModelError, match="with a density and without"):
         infer.mixture([0.5, 0.5], [stats.norm(), stats.poisson(1)])
+
+
+VECTORS = {
+    "dirichlet": lambda a: stats.dirichlet(a * np.array([1.0, 2.0, 1.5])),
+    "wishart": lambda a: stats.wishart(5, a * np.eye(2)),
+    "invwishart": lambda a: stats.invwishart(5, a * np.eye(2)),
+    "multivariate_normal": lambda a: stats.multivariate_normal(np.zeros(2), a * np.eye(2)),
+    "vonmises_fisher": lambda a: stats.vonmises_fisher(np.array([1.0, 0.0, 0.0]), a),
+    "matrix_normal": lambda a: stats.matrix_normal(np.zeros((2, 3)), a * np.eye(2)),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("shape", [None, 4, (2, 3)])
+def test_as_many_values_of_a_distribution_of_vectors_as_the_shape_says(name, shape):
+    """How the density changes with a parameter is the sum over the values, as SciPy has them one by one."""
+    dist = VECTORS[name]
+
+    def model():
+        a = infer.sample("a", stats.expon())
+        infer.sample("x", dist(a), shape=shape)
+
+    count = () if shape is None else np.broadcast_shapes(shape)
+    x = infer.prior_predictive(model, draws=3, seed=0)["x"][1]
+    event = np.shape(dist(1.0).rvs(2, random_state=0))[1:]
+    assert x.shape == (*count, *event)
+    posterior = infer.posterior(model)
+    at = lambda a: posterior.log_density(posterior.unconstrain({"a": a, "x": x})) + a - np.log(a)
+    values = np.reshape(x, (-1, *event))
+    each = sum(dist(1.3).logpdf(value) - dist(0.7).logpdf(value) for value in values)
+    np.testing.assert_allclose(at(1.3) - at(0.7), np.sum(each), rtol=1e-10)

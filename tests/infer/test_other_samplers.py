@@ -59,6 +59,22 @@ def test_which_scales_the_metric_follows():
         infer.riemannian_hmc(lambda x: -0.5 * x[0] ** 2, alpha=0.0, **options)
 
 
+def test_riemannian_chains_that_start_far_away_arrive():
+    """Small scales are far in the tail, where only tiny steps of a changing metric can be solved for."""
+    y = np.random.default_rng(0).normal(1, 2, 200)
+
+    def model(y):
+        m = infer.sample("m", stats.norm(0, 10))
+        s = infer.sample("s", stats.halfcauchy(0, 5))
+        infer.observe(y, stats.norm(m, s))
+
+    result = infer.riemannian_hmc(
+        model, y, init={"m": -1.0, "s": 0.15}, draws=200, warmup=200, chains=2, progress=False
+    )
+    np.testing.assert_allclose(result.draws["m"].mean(1), np.mean(y), atol=0.1)
+    np.testing.assert_allclose(result.draws["s"].mean(1), np.std(y), atol=0.1)
+
+
 def test_draws_of_a_model_itself():
     prior = infer.prior_predictive(regression, X, Y, draws=800)
     assert prior["observed"].shape == (800, 60)

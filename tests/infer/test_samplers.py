@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import warnings
+from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,11 @@ from scipy import stats
 
 import wengert as wg
 from wengert import infer
+from wengert.algorithms.chains import STATISTICS
 from wengert.infer import NotCompiledWarning, diagnostics
+from wengert.infer.adaptation import METRICS
+from wengert.infer.chains import Chain, Settings
+from wengert.infer.engine import BLOCK
 
 COVARIANCE = np.array([[1.0, 1.6, 0.0], [1.6, 4.0, 0.3], [0.0, 0.3, 0.25]])
 PRECISION = np.linalg.inv(COVARIANCE)
@@ -210,3 +216,27 @@ def test_wrong_settings_are_refused():
         infer.nuts(lambda x: np.sum(x) * np.nan, init=np.zeros(2))
     with pytest.raises(ValueError, match="at least 1"):
         infer.nuts(normal, init=np.zeros(3), draws=0)
+
+
+@pytest.mark.parametrize(("which", "wanted"), [(range(701), 0.8), ([800], 0.9), (range(800, 900), 0.95)])
+def test_the_last_window_aims_at_a_higher_rate_where_transitions_diverged_before(which, wanted):
+    """An engine that only counts; the last window that learns the metric is that of transitions 450 to 949."""
+    targets = []
+
+    class Recorder:
+        posterior = SimpleNamespace(size=1, start=lambda rng: np.zeros(1))
+
+        def run(self, metric, state, averaging, target, normals, seeds, count, limit):
+            statistics = np.zeros((BLOCK, len(STATISTICS)))
+            if target > 0:
+                here = np.arange(len(targets), len(targets) + count)
+                statistics[:count, STATISTICS.index("diverging")] = np.isin(here, which)
+                targets.extend([target] * count)
+            draws = np.asarray(normals)
+            return *state, averaging, draws, -draws, statistics, np.float64(0.0), np.zeros(1)
+
+    settings = Settings(10, 1000, 0.8, 10, 1.0)
+    Chain(Recorder(), METRICS["diag"], settings, np.random.default_rng(0), None).run(Event())
+    assert len(targets) == 1000
+    assert set(targets[:950]) == {0.8}
+    np.testing.assert_allclose(targets[950:], wanted)

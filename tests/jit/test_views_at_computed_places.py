@@ -92,3 +92,35 @@ def test_a_diagonal_matrix_is_never_a_view(x):
 
     np.testing.assert_array_equal(wg.jit(f)(x), f(x))
     np.testing.assert_array_equal(wg.jacfwd(wg.jit(f))(x), wg.jacfwd(f)(x))
+
+
+def windows(x, c, w):
+    a = x[c : c + 3]
+    b = x[c - 2 : c + 2 : 2]
+    w[: a.shape[0], : a.shape[0]] += a[:, None] * a
+    return np.sum(np.outer(b, b)), a.shape[0], 2 * a
+
+
+@pytest.mark.parametrize("c", range(-13, 13))
+def test_windows_of_known_width_at_computed_places(c, rng):
+    x, w, v = rng.normal(size=10), np.zeros((3, 3)), np.zeros((3, 3))
+    wanted, found = windows(x, np.int64(c), w), wg.jit(windows)(x, np.int64(c), v)
+    np.testing.assert_allclose(found[0], wanted[0])
+    assert found[1] == wanted[1]
+    np.testing.assert_array_equal(found[2], wanted[2])
+    np.testing.assert_allclose(v, w)
+
+
+def test_products_of_windows_of_long_arrays_take_no_room_for_the_whole_array():
+    """With room for 10⁶ × 10⁶ numbers there would be no memory for them."""
+
+    def products(x, places, w):
+        for k in range(places.shape[0]):
+            c = places[k]
+            a = x[c : c + 3]
+            w[k] += a[:, None] * a
+
+    x, places, w = np.arange(1e6), np.array([5, 400, 3]), np.zeros((3, 3, 3))
+    wg.jit(products)(x, places, w)
+    for k, c in enumerate(places):
+        np.testing.assert_array_equal(w[k], np.outer(x[c : c + 3], x[c : c + 3]))

@@ -169,6 +169,9 @@ def test_covariance_is_that_of_linear_regression(rng):
     slope = np.array([[1, 0, 0, 1], [0, 2 * found.x[1], 0, 0]])
     np.testing.assert_allclose(found.covariance_of(g), slope @ found.covariance @ slope.T, rtol=1e-9)
     np.testing.assert_allclose(found.standard_error_of(g) ** 2, np.diag(found.covariance_of(g)), rtol=1e-9)
+    by_name = lambda p: {"first": g(p)[0], "others": g(p)[1:]}
+    np.testing.assert_allclose(found.covariance_of(by_name), found.covariance_of(g), rtol=1e-12)
+    np.testing.assert_allclose(found.standard_error_of(by_name)["first"], found.standard_error_of(g)[0], rtol=1e-12)
 
 
 def test_what_is_not_determined_has_infinite_variance():

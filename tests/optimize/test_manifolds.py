@@ -127,3 +127,18 @@ def test_what_cannot_be_is_refused():
         optimize.least_squares(r, np.ones(3), manifold="sphere", constant=[0])
     with pytest.raises(errors.MismatchError, match="bounds"):
         optimize.least_squares(r, np.ones(3), manifold="sphere", bounds=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("so3", np.ones((3, 3))),
+        ("so3", np.diag([1.0, 1.0, -1.0])),  # a reflection
+        ("unit-quaternion", np.array([2.0, 0, 0, 0])),
+        ("se3", np.diag([1.0, 1.0, 1.0, 2.0])),
+        ("se3", np.full((2, 4, 4), np.nan)),
+    ],
+)
+def test_a_start_that_is_not_on_the_manifold_is_refused(name, start):
+    with pytest.raises(wg.errors.MismatchError, match=f"not on '{name}'"):
+        optimize.least_squares(lambda x: np.ravel(x) - 1.0, start, manifold=name)

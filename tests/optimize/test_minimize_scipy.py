@@ -78,13 +78,14 @@ def test_bounds_that_fit_nothing_are_refused():
 
 
 @pytest.mark.parametrize("method", ["SLSQP", "trust-constr", "COBYQA"])
-@pytest.mark.parametrize("form", ["dict", "nonlinear", "linear"])
+@pytest.mark.parametrize("form", ["dict", "nonlinear", "linear", "sparse"])
 def test_constraints_in_every_form(form, method):
     """The point of a line, x + 2y = 3, that is nearest to the origin: (0.6, 1.2)."""
     line = {
         "dict": [{"type": "eq", "fun": lambda p, c: p["x"] + 2 * p["y"] - c, "args": (3.0,)}],
         "nonlinear": NonlinearConstraint(lambda p: p["x"] + 2 * p["y"], 3.0, 3.0),
         "linear": LinearConstraint([[1.0, 2.0]], 3.0, 3.0),
+        "sparse": LinearConstraint(scipy.sparse.csr_array([[1.0, 2.0]]), 3.0, 3.0),
     }[form]
     found = optimize.minimize(
         lambda p: p["x"] ** 2 + p["y"] ** 2, {"x": 3.0, "y": 3.0}, method=method, constraints=line
@@ -145,6 +146,16 @@ def test_nan_is_reported_with_its_line():
     assert not found.success
     assert "this line" in found.message
     assert "test_minimize_scipy.py" in found.message
+
+
+def test_a_method_that_raises_at_a_point_it_tried_tells_the_line():
+    def f(x):
+        return np.sqrt(x[0]) + (x[0] + 0.5) ** 2  # this line
+
+    found = optimize.minimize(f, np.ones(1), method="trust-exact")  # whose factorisation refuses a Hessian of NaNs
+    assert not found.success
+    assert "this line" in found.message
+    assert found.x[0] > 0
 
 
 def test_what_cannot_be_compiled_runs_as_python_with_a_warning():

@@ -146,7 +146,24 @@ def badly_scaled(m, x):
     m.subject_to(1e9 * x[0] + x[1] <= 1, name="large")
 
 
+def contradicting(m, x):
+    m.subject_to(x[0] + x[1] >= 3, name="much")
+    m.subject_to(x[0] - x[1] == 0, name="alike")
+    m.subject_to(x[1] <= 1, name="little")
+    m.subject_to(np.sum(x**2) <= 100, name="ball")
+
+
+def running_away(m, x):
+    m.subject_to(x[0] - x[1] == 1, name="line")
+    z = m.variable("z", start=1.0)
+    m.subject_to(np.exp(z) <= 9, name="nonlinear")
+    m.minimize(x[0] + x[1] - z)
+
+
 FAULTS = {
+    "infeasible": contradicting,
+    "unbounded along a line": running_away,
+    "badly scaled elements": lambda m, x: m.minimize(1e8 * x[0] ** 2 + 1e-8 * x[1] ** 2),
     "unbounded": lambda m, x: m.minimize(-x[0] - x[1] ** 2),
     "degenerate": degenerate,
     "never differentiable": never_differentiable,
@@ -168,6 +185,7 @@ def test_check_finds(kind):
     assert not m.check().findings
     FAULTS[kind](m, x)
     report = m.check()
+    kind = kind.removesuffix(" along a line").removesuffix(" elements")
     assert kind in report.kinds, report
     assert kind in str(report)
     notes = {"badly scaled", "unused", "fixed", "start outside"}
@@ -354,3 +372,29 @@ def test_what_a_file_cannot_say_is_refused(tmp_path):
     m.minimize(np.sum(np.sinc(x)))
     with pytest.raises((UnsupportedFunctionError, ConcretizationError)):
         m.export(tmp_path / "a.nl")
+
+
+def test_check_names_the_constraints_that_contradict_each_other_and_variables_that_run_away():
+    m = Model()
+    x = m.variable("x", 2, start=0.3)
+    contradicting(m, x)
+    (finding,) = m.check().errors
+    assert finding.kind == "infeasible"
+    assert finding.subject == "much, alike, little"
+    m = Model()
+    running_away(m, m.variable("x", 2, start=0.3))
+    assert [f.subject for f in m.check().errors] == ["x"]
+    m = Model()
+    x = m.variable("x", 2, start=0.3)
+    m.minimize(x[0] + 1e9 * x[1])
+    assert "x[0]" in [f.subject for f in m.check().findings if f.kind == "badly scaled"]
+
+
+def test_check_is_not_deceived_by_kinks_and_products():
+    m = Model()
+    x = m.variable("x", 2, lower=-10, upper=2, start=1.0)
+    y = m.variable("y", start=1.0)
+    m.subject_to(np.abs(x[0]) >= 3)  # which holds for x[0] ≤ −3, and not where it looks linear
+    m.subject_to(y * x[1] >= -5)
+    m.minimize(np.maximum(y, -y) + x[0])
+    assert not m.check().errors

@@ -284,6 +284,16 @@ def test_trust_constr_goes_on_until_its_barrier_is_low():
     assert abs(found.fun - 1 / 9) < 1e-9
 
 
+def test_trust_constr_at_a_kink_and_with_more_equalities_than_unknowns():
+    found = nlp(lambda x: np.abs(x[0] - 1) + x[1] ** 2, np.zeros(2), inequalities=lambda x: x[0] - 2 * x[1],
+                engine="trust-constr", jit=False)  # fmt: skip
+    assert not found.success or abs(found.x[1]) < 1e-4  # its steps become short beside the optimum, (1, 0)
+    rows = lambda x, b: np.array([x[0] - 1, x[1] - 2, x[0] + x[1] - b])
+    solve = lambda b: nlp(lambda x, b: x @ x, np.zeros(2), equalities=rows, args=(b,), engine="trust-constr", jit=False)
+    np.testing.assert_allclose(solve(3.0).x, [1, 2], atol=1e-7)
+    assert not solve(4.0).success
+
+
 def test_a_start_on_a_ridge_is_left():
     """The gradient is zero across the ridge; only curvature says that it is no minimum."""
     solve = lambda f, x, **more: nlp(f, np.array(x), engine="interior-point", jit=False, **more)

@@ -18,6 +18,7 @@ from wengert.explain.fold import Edge, Folded, GraphNode, fold
 from wengert.explain.formula import symbol_of
 from wengert.explain.layout import GraphLayout, Point, layout
 from wengert.explain.notation import TEXT
+from wengert.explain.pictures import write_svg
 from wengert.explain.recording import Variable
 
 if TYPE_CHECKING:
@@ -62,9 +63,7 @@ class Graph:
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file; returns its path."""
-        path = Path(path)
-        path.write_text(self.svg, encoding="utf-8")
-        return path
+        return write_svg(path, self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg

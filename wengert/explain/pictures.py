@@ -10,10 +10,28 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from wengert.errors import MismatchError
+
 COLOURS = ("#3b6fb6", "#d9822b", "#3a9d5d", "#b04a7f", "#6b6b6b")
 _CHARACTER = 7.0
 """The width of a character of the monospaced text, in pixels."""
 _ROW = 18
+
+
+_SUFFIXES = ("", ".svg", ".html", ".htm", ".xml")
+
+
+def write_svg(path: str | Path, svg: str) -> Path:
+    """Write a picture to a file, whose name must not promise another kind of file; returns its path."""
+    path = Path(path)
+    if path.suffix.lower() not in _SUFFIXES:
+        raise MismatchError(
+            f"the picture is SVG, and {path.name} would be a file of another kind",
+            remedy="save it to a .svg file; for other kinds draw into axes of Matplotlib, where ax= is offered, or "
+            "convert the file",
+        )
+    path.write_text(svg, encoding="utf-8")
+    return path
 
 
 class Picture(str):
@@ -24,9 +42,7 @@ class Picture(str):
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file; returns its path."""
-        path = Path(path)
-        path.write_text(self, encoding="utf-8")
-        return path
+        return write_svg(path, self)
 
 
 def picture(width: float, height: float, parts: Sequence[str]) -> Picture:

@@ -1,9 +1,10 @@
 """What warm-up learns: step size and metric, in Stan's windows.
 
-Warm-up ends with a few transitions that adapt the step size only. Before lie windows, each twice as long as the one
-before; at the end of each the metric is estimated anew from its draws, and the step size starts again. While chains
-still travel to where the posterior is, short windows learn the scales of the numbers from draws and gradients: with a
-metric that knows nothing trajectories would be long, and most of the warm-up would be spent there.
+Warm-up ends with a few transitions that adapt the step size only, to a higher rate if there were divergences just
+before. Before lie windows, each twice as long as the one before; at the end of each the metric is estimated anew from
+its draws, and the step size starts again. While chains still travel to where the posterior is, short windows learn the
+scales of the numbers from draws and gradients: with a metric that knows nothing trajectories would be long, and most of
+the warm-up would be spent there.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ _STARTS = 10
 _TINY_STEP = np.log(1e-5)
 _BOLD = 50
 """So many transitions of adaptation, or more, begin with steps that are too long."""
+_MANY = 0.005
+"""If more of the transitions of the last long window diverged, after its first half, they were many."""
 _SECONDS = 0.3
 """About so long a block may take, so that Ctrl-C is heard."""
 
@@ -46,12 +48,14 @@ class Settings(NamedTuple):
 class Chain:
     """One chain."""
 
-    def __init__(self, engine: Engine, metric: Metric, settings: Settings, rng: np.random.Generator, init: Any):
+    def __init__(self, engine: Engine, metric: Metric, settings: Settings, rng: np.random.Generator, init: Any,
+                 exactly: bool = False):  # fmt: skip
         self.engine, self.kind, self.settings = engine, metric, settings
         self.generator, self.watcher = rng, None
         self.rng, self.seeds = copy.deepcopy(rng).spawn(2)
         self.metric = metric.first(engine.posterior.size)
-        self.init = init
+        self.init, self.exactly = init, exactly
+        """Where to start, and whether there or around it."""
         self.averaging = np.zeros(5)
         self.state: Any = None
         self.done = 0
@@ -62,6 +66,8 @@ class Chain:
         self.stats: list[np.ndarray] = []
         self.latest = np.zeros(len(STATISTICS))
         self.divergences = 0
+        self._diverged = 0
+        """In the second half of this window of the warm-up."""
         self._count = 5
 
     def results(self) -> dict[str, Any]:
@@ -79,16 +85,27 @@ class Chain:
     def sent(self) -> SentChain:
         """What is sent to another machine, which makes the chain of it."""
         names = [name for name, kind in METRICS.items() if kind is self.kind]
-        return SentChain(self.engine.recipe, names[0], self.settings, self.generator, self.init)
+        return SentChain(self.engine.recipe, names[0], self.settings, self.generator, self.init, self.exactly)
 
     def run(self, stop: Any) -> None:
-        """Everything, until there are enough draws, or somebody says stop."""
+        """Everything, until there are enough draws, or somebody says stop.
+
+        Where transitions diverged late in the last long window, the metric is not what was missing: the density has
+        places that need shorter steps than most of it. The last window aims at a rate halfway to one then, and once
+        more halfway if they were many.
+        """
         self._start()
         s = self.settings
         adapts = s.target > 0
         schedule = windows(s.warmup)
         for k, window in enumerate(schedule):
-            positions, gradients = self._transitions(window.length, s.target if adapts else -1.0, stop, None)
+            target = s.target
+            if k == len(schedule) - 1 and self._diverged:
+                target = (1 + target) / 2
+                if self._diverged > _MANY * schedule[k - 1].length:
+                    target = (1 + target) / 2
+            self._diverged = 0
+            positions, gradients = self._transitions(window.length, target if adapts else -1.0, stop, None)
             if stop.is_set():
                 return
             if window.learns and s.adapts_metric and len(positions) > 1:
@@ -140,7 +157,8 @@ class Chain:
             if self.init is None:
                 x = spread * posterior.start(self.rng)
             else:
-                x = self.init + spread * self.rng.uniform(-1, 1, size) * (k < first + _TRIALS - 1)
+                away = k < first + _TRIALS - 1 and not (self.exactly and k == 0)
+                x = self.init + spread * self.rng.uniform(-1, 1, size) * away
             normals, seeds = self._random(1)
             # A step of length zero evaluates the density where we are.
             still = np.array([-np.inf, 0, 0, 0, 0])
@@ -191,6 +209,8 @@ class Chain:
             self.steps += int(np.sum(statistics[:count, 3]))
             self._count = BLOCK if took * BLOCK < count * _SECONDS else max(1, int(count * _SECONDS / took))
             if keep is None:
+                settled = max(length // 2 - (length - left - count), 0)  # steps begin too long, and diverge then
+                self._diverged += int(np.sum(statistics[settled:count, 4]))
                 positions.append(draws[:count])
                 gradients.append(slopes[:count])
             else:
@@ -213,6 +233,7 @@ class SentChain(NamedTuple):
     settings: Settings
     rng: np.random.Generator
     init: Any
+    exactly: bool
 
     def chain(self) -> Chain:
         """The chain, with compiled code of its own."""
@@ -220,7 +241,7 @@ class SentChain(NamedTuple):
         engine = made_of(self.recipe)
         size = engine.posterior.size
         engine.prepare(metric.first(size), np.zeros(size) if self.init is None else self.init)
-        return Chain(engine, metric, self.settings, self.rng, self.init)
+        return Chain(engine, metric, self.settings, self.rng, self.init, self.exactly)
 
 
 _RESULTS = (
@@ -253,14 +274,18 @@ def run_chains(
     init: Any,
     progress: bool,
     workers: Any = None,
+    starts: np.ndarray | None = None,
 ) -> Samples:
-    """All chains of a sampler."""
+    """All chains of a sampler; `starts` says where each begins, in unconstrained numbers."""
     if chains < 1 or settings.draws < 1 or settings.warmup < 0:
         raise ValueError("chains and draws are at least 1, warmup at least 0")
     began = time.perf_counter()
     generators = [np.random.default_rng(s) for s in sources_of(seed).spawn(chains)]
     start = None if init is None else np.asarray(posterior.unconstrain(init))
-    all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
+    if starts is None:
+        all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
+    else:
+        all_chains = [Chain(engine, metric, settings, rng, x, True) for rng, x in zip(generators, starts, strict=True)]
     engine.prepare(metric.first(posterior.size), np.zeros(posterior.size) if start is None else start)
     compiled = time.perf_counter()
     with shared_among(chains):

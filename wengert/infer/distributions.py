@@ -117,11 +117,21 @@ def log_density(dist: Any, x: Any) -> Any:
     """log p(x), one number for each value: densities of vectors have one axis less."""
     if is_discrete(dist):
         return dist.logpmf(x)
-    if family(dist) == "dirichlet":  # SciPy has the components along the first axis
-        return dist.logpdf(np.moveaxis(x, -1, 0))
+    if family(dist) == "dirichlet":  # SciPy has the components along the first axis, before one of values
+        return _of_rows(dist, x, 1)
     if family(dist) in ("wishart", "invwishart") and np.ndim(x) > 2:  # and matrices along the first two
-        return dist.logpdf(np.moveaxis(x, (-2, -1), (0, 1)))
+        return _of_rows(dist, x, 2)
     return dist.logpdf(x)
+
+
+def _of_rows(dist: Any, x: Any, axes: int) -> Any:
+    """log p of values that lie along the last axes, by a distribution that wants these in front of one other."""
+    shape = np.shape(x)
+    values, event = shape[: len(shape) - axes], shape[len(shape) - axes :]
+    if not values:
+        return dist.logpdf(x)
+    rows = np.moveaxis(np.reshape(x, (-1, *event)), 0, -1)
+    return np.reshape(dist.logpdf(rows), values)
 
 
 def parameter_shape(dist: Any) -> tuple[int, ...]:
@@ -145,8 +155,8 @@ def event_shape(dist: Any) -> tuple[int, ...]:
         return np.shape(dist.p)
     if isinstance(dist, LkjDistribution):
         return dist.dim, dist.dim
-    shape = np.shape(dist.rvs(random_state=0))
-    return shape if len(shape) == event_ndim(dist) else (1,) * event_ndim(dist)
+    shape, ndim = np.shape(dist.rvs(random_state=0)), event_ndim(dist)
+    return shape[-ndim:] if len(shape) >= ndim else (1,) * ndim  # of some, one value is an array of one value
 
 
 def transform_of(dist: Any, ends: tuple | None = None) -> transforms.Transform:
@@ -201,5 +211,5 @@ def draw(dist: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
     if events and not size:
         return np.reshape(dist.rvs(random_state=rng), shape)
     if events:
-        return np.reshape(dist.rvs(size=size, random_state=rng), shape)
+        return np.reshape(dist.rvs(size=math.prod(size), random_state=rng), shape)
     return dist.rvs(size=shape or None, random_state=rng)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wengert import tree
+from wengert.explain.pictures import write_svg
 
 _INK, _DRAW, _DIVERGED, _SOFT = "#334155", "#4f6bd8", "#d9480f", "#cbd5e1"
 
@@ -26,7 +26,7 @@ class DrawsPicture:
 
     def save(self, path: Any) -> None:
         """Write it to a file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        write_svg(path, self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg

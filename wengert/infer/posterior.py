@@ -255,6 +255,11 @@ def posterior(target: Callable, *args: Any, init: Any = None, support: Any = Non
     """
     if isinstance(target, Posterior):
         return target
+    if not callable(target):
+        raise ModelError(
+            f"a model, or a log-density, is a function, not {type(target).__name__}",
+            remedy="give the function first, without calling it, then its data: infer.nuts(model, y)",
+        )
     if init is not None and not _is_model_point(target, args, init, support):
         return DensityPosterior(target, args, init, support)
     return ModelPosterior(target, args)

@@ -15,6 +15,8 @@ from wengert.infer.engine import Engine, first_order, third_order, value_only
 from wengert.infer.posterior import posterior
 from wengert.infer.result import Samples
 
+_APPROACH, _NOT_DEEP = 100, 8
+"""How NUTS finds a start for samplers whose steps are short far away: transitions, and the depth of trees."""
 _NO_TARGET = -1.0
 """Of samplers that have no step size to adapt."""
 
@@ -27,13 +29,27 @@ def _metric(name: str) -> Metric:
 
 def _sampled(target: Callable, args: tuple, transition: Callable, metric: str, settings: Settings, chains: int,
              seed: Any, init: Any, support: Any, progress: bool, workers: Any,
-             density: Callable = first_order) -> Samples:  # fmt: skip
+             density: Callable = first_order, approach: int = 0) -> Samples:  # fmt: skip
+    """`approach`: so many transitions of the warm-up are done by NUTS, which finds the way from afar."""
     kind = _metric(metric)
     if settings.target != _NO_TARGET and not 0 < settings.target < 1:
         raise ValueError(f"target_accept is a rate between 0 and 1, not {settings.target}")
     found = posterior(target, *args, init=init, support=support)
     engine = Engine(found, transition, kind.velocity, kind.kick, density)
-    return run_chains(found, engine, kind, settings, chains, seed, init, progress, workers)
+    if not approach:
+        return run_chains(found, engine, kind, settings, chains, seed, init, progress, workers)
+    leading = Engine(found, nuts_transition, kind.velocity, kind.kick, first_order)
+    begun = run_chains(
+        found, leading, kind, Settings(1, approach, 0.8, _NOT_DEEP, 1.0), chains, seed, init, False, workers
+    )
+    if begun.info["interrupted"]:
+        raise KeyboardInterrupt("before there was a draw")
+    left = settings._replace(warmup=settings.warmup - approach)
+    result = run_chains(found, engine, kind, left, chains, seed, init, progress, workers, begun.unconstrained[:, -1])
+    result.info["warmup_gradients"] += begun.info["warmup_gradients"]
+    for name in ("compile_seconds", "sampling_seconds", "seconds_to_first_draw"):
+        result.info[name] += begun.info[name]
+    return result
 
 
 def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
@@ -48,6 +64,7 @@ def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
         seed: the same seed gives the same draws, whatever the number of workers. A number, or a generator of NumPy's.
         metric: "diag", "dense" (of correlated posteriors), or "low-rank" (of many correlated unknowns).
         target_accept: the acceptance rate the step size is adapted to; larger is slower and has fewer divergences.
+            Where transitions still diverge late in the warm-up, it ends with a rate halfway to one, or nearer.
         support: a container of `infer.transforms` in the form of init, for a log-density on that support.
         progress: whether a terminal shows how far it is.
         max_depth: a trajectory has at most 2 to this power steps.
@@ -115,6 +132,9 @@ def riemannian_hmc(target: Callable, *args: Any, init: Any = None, draws: int = 
     """Draws by Riemannian Hamiltonian Monte Carlo: at each point the Hessian, made positive (soft-abs), is the metric.
 
     For few unknowns whose scales vary a lot over the posterior. It needs derivatives of third order, which are exact.
+    The first hundred transitions of the warm-up are those of NUTS, since far from where the posterior is a metric that
+    changes so quickly allows of tiny steps only.
+
     Trajectories have 1 to `steps` steps. Curvatures below 1/`alpha` are taken for 1/`alpha`: with a larger one wide
     parts of a density are crossed in fewer steps (a funnel in ten dimensions: 1000), but steps fail where the curvature
     changes its sign, and chains may be held up there. Other arguments as `infer.nuts`.
@@ -124,4 +144,4 @@ def riemannian_hmc(target: Callable, *args: Any, init: Any = None, draws: int = 
     settings = Settings(draws, warmup, target_accept, int(steps), 0.5, adapts_metric=False)
     transition = functools.partial(riemannian_transition, float(alpha))
     return _sampled(target, args, transition, "diag", settings, chains, seed, init, support, progress,
-                    workers, density=third_order)  # fmt: skip
+                    workers, density=third_order, approach=min(_APPROACH, warmup // 4))  # fmt: skip

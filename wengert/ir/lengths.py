@@ -126,7 +126,11 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
             stop = e.maximum(stop, start)
             span = stop - start
             if span.__class__ is Sym:
-                span._span = (0, interval_of(stop)[1])
+                high = interval_of(stop)[1]
+                (base, ahead), (other, behind) = _as_offset(item.stop), _as_offset(item.start)
+                if base is other and ahead >= behind:  # x[c : c + 3] has no more, wherever its bounds are cut off
+                    high = ahead - behind if high is None else min(ahead - behind, high)
+                span._span = (0, high)
     count = span if step == 1 else -(-span // step)
     return slice(start, stop, None if step == 1 else step), count
 

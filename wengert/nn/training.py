@@ -26,6 +26,7 @@ from wengert.api.grad import grad, value_and_grad
 from wengert.api.jit import jit as compiled
 from wengert.errors import ConvergenceError, MismatchError, NonFiniteError, WengertError
 from wengert.explain.nans import debug_nans
+from wengert.explain.pictures import write_svg
 from wengert.nn.curves import drawn
 from wengert.nn.files import read, write
 from wengert.nn.layers import train
@@ -53,7 +54,7 @@ class Fitted:
         """A picture of the losses, as SVG; written to a file if there is a path."""
         picture = drawn(self.history)
         if path is not None:
-            Path(path).write_text(picture, encoding="utf-8")
+            write_svg(path, picture)
         return picture
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.flat import Layout
 from wengert.errors import MismatchError
-from wengert.optimize.manifolds import Manifold, manifold_of
+from wengert.optimize.manifolds import Manifold, demand_on, manifold_of
 
 
 def for_each_leaf(given: Any, layout: Layout) -> list[Any]:
@@ -135,6 +135,12 @@ class CurvedCoordinates:
             self._pieces.append((slice(start, start + size), shape, manifold, which.reshape(inner)))
             start, count = start + size, count + free
         self.size = count
+
+    def demand_on(self, vector: np.ndarray) -> None:
+        """Refuse unknowns that are not on their manifolds."""
+        for place, shape, manifold, _ in self._pieces:
+            if manifold is not None:
+                demand_on(manifold, np.reshape(vector[place], shape))
 
     def state(self, vector: Any) -> Any:
         return vector

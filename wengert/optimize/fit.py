@@ -15,7 +15,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from wengert.api.flat import of_vector
+from wengert.api.flat import Layout, of_vector
 from wengert.api.jacobian import jacobian
 from wengert.errors import MismatchError
 from wengert.optimize.fit_plot import picture
@@ -81,7 +81,9 @@ class Fit(Solved):
             return covariance / errors / errors[:, None]
 
     def covariance_of(self, g: Callable[..., Any], *args: Any) -> Any:
-        """The covariance of `g(x, *args)`, by its Jacobian (delta method); a number if g is one.
+        """The covariance of `g(x, *args)`, by its Jacobian (delta method); a number if g gives one.
+
+        Of several numbers, in an array or a container, it is a matrix over all of them, ravelled.
 
         >>> import numpy as np
         >>> from wengert import optimize
@@ -91,30 +93,30 @@ class Fit(Solved):
         >>> np.allclose(found.covariance_of(lambda p: p), found.covariance)
         True
         """
-        slopes, shape = self._slopes(g, args)
+        slopes, value = self._slopes(g, args)
         found = self._between(slopes) * self.residual_variance
-        return found if shape else found[0, 0]
+        return found[0, 0] if isinstance(value.unravel(np.zeros(value.size)), float) else found
 
     def standard_error_of(self, g: Callable[..., Any], *args: Any) -> Any:
-        """The standard error of each number that `g(x, *args)` gives."""
-        slopes, shape = self._slopes(g, args)
+        """The standard error of each number that `g(x, *args)` gives, in its form."""
+        slopes, value = self._slopes(g, args)
         if scipy.sparse.issparse(self.jac):
             variance = np.diagonal(self._between(slopes))
         else:
             variance = np.einsum("ij,jk,ik->i", slopes, self._inverse(), slopes)
-        return np.sqrt(np.maximum(variance, 0.0) * self.residual_variance).reshape(shape)
+        return value.unravel(np.sqrt(np.maximum(variance, 0.0) * self.residual_variance))
 
-    def _slopes(self, g: Callable[..., Any], args: tuple) -> tuple[np.ndarray, tuple]:
-        """The Jacobian of g with respect to the free unknowns, and the shape of its value."""
+    def _slopes(self, g: Callable[..., Any], args: tuple) -> tuple[np.ndarray, Layout]:
+        """The Jacobian of g with respect to the free unknowns, and the form of its value."""
         problem, state = self._known()
         of_all = of_vector(g, problem.unknowns)
+        value = Layout(of_all(problem.vector(state), *args))
 
         def of_step(step: Any) -> Any:
             state_after = problem.coordinates.moved(state, step)
-            return of_all(problem.coordinates.point(state_after, problem.start), *args)
+            return value.ravel(of_all(problem.coordinates.point(state_after, problem.start), *args))
 
-        found = np.asarray(jacobian(of_step)(np.zeros(problem.coordinates.size)))
-        return found.reshape(-1, found.shape[-1]), found.shape[:-1]
+        return np.asarray(jacobian(of_step)(np.zeros(problem.coordinates.size))), value
 
     def _known(self) -> tuple[Any, np.ndarray]:
         if "_problem" not in self.__dict__:

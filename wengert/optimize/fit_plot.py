@@ -17,6 +17,7 @@ import scipy.special
 
 from wengert.api.products import jvp
 from wengert.errors import MismatchError
+from wengert.explain.pictures import write_svg
 
 WIDTH, HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
@@ -42,9 +43,7 @@ class FitPicture:
 
     def save(self, path: Any) -> Path:
         """Write the picture, and return where it is."""
-        target = Path(path)
-        target.write_text(self.svg, encoding="utf-8")
-        return target
+        return write_svg(path, self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg

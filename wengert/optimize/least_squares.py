@@ -22,7 +22,7 @@ from wengert.algorithms.status import FLAT, VALLEY
 from wengert.api.flat import Layout
 from wengert.api.sparsity import sparsity
 from wengert.errors import MismatchError, WengertError
-from wengert.optimize.coordinates import coordinates_of
+from wengert.optimize.coordinates import CurvedCoordinates, coordinates_of
 from wengert.optimize.examination import fit_runs_away
 from wengert.optimize.fit import Fit
 from wengert.optimize.limits import limits_of
@@ -182,6 +182,8 @@ class FitProblem:
         self.residuals, self.unknowns, self.args, self.scale, self.jit = residuals, unknowns, args, f_scale, jit
         self.start: np.ndarray = unknowns.vector(x0)  # type: ignore[attr-defined]
         self.coordinates = residuals.coordinates
+        if isinstance(self.coordinates, CurvedCoordinates):
+            self.coordinates.demand_on(self.start)
         self.bounded = limits is not None
         n = self.coordinates.size
         self.lower, self.upper = np.full(n, -np.inf), np.full(n, np.inf)

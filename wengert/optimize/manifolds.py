@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from wengert.algorithms import retractions
 from wengert.api.vmap import vmap
 from wengert.errors import MismatchError
@@ -41,6 +43,8 @@ class Manifold:
     shape: tuple[int, ...] | None = None
     batched: bool = False
     """Whether `retract` itself takes leading axes."""
+    off: Callable[[Any], Any] | None = None
+    """How far an array is from being points of the manifold; zero for such."""
 
     def leading(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The axes of an array of points that come before those of a point."""
@@ -62,11 +66,25 @@ class Manifold:
         return function(x, d)
 
 
-unit_quaternion = Manifold(retractions.of_quaternion, 3, (4,), True)
+def _not_unit(x: np.ndarray) -> Any:
+    return np.max(np.abs(np.sum(x * x, axis=-1) - 1), initial=0.0)
+
+
+def _no_rotation(x: np.ndarray) -> Any:
+    skew = np.max(np.abs(np.swapaxes(x, -1, -2) @ x - np.eye(3)), initial=0.0)
+    return np.maximum(skew, np.max(np.abs(np.linalg.det(x) - 1), initial=0.0))  # no reflection either
+
+
+def _no_pose(x: np.ndarray) -> Any:
+    last = np.max(np.abs(x[..., 3, :] - np.array([0.0, 0.0, 0.0, 1.0])), initial=0.0)
+    return np.maximum(_no_rotation(x[..., :3, :3]), last)
+
+
+unit_quaternion = Manifold(retractions.of_quaternion, 3, (4,), True, _not_unit)
 """Rotations as unit quaternions (w, x, y, z)."""
-SO3 = Manifold(retractions.of_rotation, 3, (3, 3), True)
+SO3 = Manifold(retractions.of_rotation, 3, (3, 3), True, _no_rotation)
 """Rotation matrices."""
-SE3 = Manifold(retractions.of_pose, 6, (4, 4), True)
+SE3 = Manifold(retractions.of_pose, 6, (4, 4), True, _no_pose)
 """Rigid motions as 4 × 4 matrices."""
 
 
@@ -87,6 +105,23 @@ NAMED = {
     "se3": SE3,
     "se(3)": SE3,
 }
+
+
+_ON = 1e-6
+"""As exactly as that a start has to be on its manifold: what is off by more stays off."""
+
+
+def demand_on(manifold: Manifold, x: np.ndarray) -> None:
+    """Refuse a start that is no point of the manifold, since what is reached from there is none either."""
+    with np.errstate(invalid="ignore"):
+        off = 0.0 if manifold.off is None else float(manifold.off(x))
+    if not off <= _ON:
+        name = next((repr(n) for n, named in NAMED.items() if named is manifold), "the manifold")
+        raise MismatchError(
+            f"the start is not on {name}, from which it is off by {off:.2g}",
+            remedy="start from a quaternion divided by its norm, or from a rotation matrix, such as np.eye(3) or "
+            "scipy.spatial.transform.Rotation's as_matrix()",
+        )
 
 
 def manifold_of(given: Any, shape: tuple[int, ...]) -> Manifold | None:

@@ -317,6 +317,15 @@ class FlatModel:
         numbers = self.unknowns.unravel(np.arange(self.unknowns.size))
         return {name: np.ravel(place) for name, place in numbers.items()}
 
+    def name_of(self, place: int) -> str:
+        """The name of a number in the vector of the program: x, or x[1, 2]."""
+        for name, places in self.places().items():
+            if place in places:
+                shape = self.model.variables[name].expression.shape
+                index = np.unravel_index(int(np.flatnonzero(places == place)[0]), shape)
+                return f"{name}[{', '.join(map(str, index))}]" if shape else name
+        raise KeyError(place)
+
     def labels(self) -> dict[str, np.ndarray]:
         """The rows of each constraint in the program."""
         return self._rows.labels()

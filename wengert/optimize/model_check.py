@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import structural_rank
 
 from wengert.optimize.expressions import names_in
+from wengert.optimize.linear_part import LinearPart
 
 if TYPE_CHECKING:
     from wengert.optimize.model import Model
@@ -138,7 +139,7 @@ def _numbers(model: Model, flat: Any, found: Any) -> None:
     if good:
         _slopes(flat, good, labels, found)
         _ranks(program, good[-1][3], labels, found)
-    _unbounded(model, flat, derivatives, found)
+    _linear_part(model, flat, derivatives, labels, found)
 
 
 def _between(program: Any, rng: np.random.Generator) -> np.ndarray:
@@ -179,12 +180,11 @@ def _slopes(flat: Any, good: list, labels: dict[str, np.ndarray], found: Any) ->
         found("badly scaled", high, f"its slopes are up to {sizes[high]:.1e}, those of {low} up to {sizes[low]:.1e}: "
               "measure in other units, or multiply a constraint by a number")  # fmt: skip
     columns = np.maximum(np.asarray(J.max(axis=0).todense()).ravel() if flat.program.m else 0.0, slope)
-    by_name = {name: float(np.max(columns[own], initial=0.0)) for name, own in flat.places().items()}
-    sizes = {name: size for name, size in by_name.items() if size > 0}
-    if sizes and max(sizes.values()) / min(sizes.values()) > _SPREAD:
-        low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-        found("badly scaled", low, f"slopes with respect to it are {sizes[low]:.1e}, to {high} {sizes[high]:.1e}: "
-              "say the size of its values with scale=")  # fmt: skip
+    acting = np.flatnonzero(columns > 0)
+    if acting.size and np.max(columns) / np.min(columns[acting]) > _SPREAD:
+        low, high = acting[np.argmin(columns[acting])], np.argmax(columns)
+        found("badly scaled", flat.name_of(low), f"slopes with respect to it are {columns[low]:.1e}, to "
+              f"{flat.name_of(high)} {columns[high]:.1e}: say the size of its values with scale=")  # fmt: skip
 
 
 def _ranks(program: Any, J: Any, labels: dict[str, np.ndarray], found: Any) -> None:
@@ -217,23 +217,25 @@ def _ranks(program: Any, J: Any, labels: dict[str, np.ndarray], found: Any) -> N
               "contradict them: their gradients depend on each other", is_error=True)  # fmt: skip
 
 
-def _unbounded(model: Model, flat: Any, derivatives: list, found: Any) -> None:
-    """Variables in no constraint whose objective has one slope everywhere, towards a bound that is not there."""
+def _linear_part(model: Model, flat: Any, derivatives: list, labels: dict[str, np.ndarray], found: Any) -> None:
+    """No point satisfies what is linear, or a ray along which the objective falls for ever."""
+    program = flat.program
+    rng = np.random.default_rng(1)
+    far = 1e3 * (1 + np.abs(program.x0)) * rng.uniform(0.1, 1, program.n) * rng.choice([-1, 1], program.n)
+    with np.errstate(all="ignore"):  # where kinks would have other slopes
+        beyond = [program.first(program.x0 + step) for step in (far, -far)]
+    linear = LinearPart.of(program, [*derivatives, *beyond])
+    if linear is None:
+        return
+    conflict = linear.conflicting(program, derivatives[0][2])
+    if conflict.size:
+        names = ", ".join(name for name, own in labels.items() if np.intersect1d(own, conflict).size)
+        found("infeasible", names, "no point within the bounds satisfies what is linear here", is_error=True)
+        return
     if model.objective is None:
         return
-    program = flat.program
-    slopes = np.array([d[1] for d in derivatives])
-    if not np.all(np.isfinite(slopes)):
-        return
-    alone = np.ones(program.n, bool)
-    for d in derivatives:
-        if program.m:
-            alone &= np.asarray(abs(sp.csr_array(d[3])).sum(axis=0)).ravel() == 0
-    linear = np.ptp(slopes, axis=0) == 0
-    away = ((slopes[0] > 0) & (program.lower == -np.inf)) | ((slopes[0] < 0) & (program.upper == np.inf))
-    runs = alone & linear & away
-    for name, places in flat.places().items():
-        own = runs[places]
-        if np.any(own):
-            found("unbounded", name, f"{_count(own)} in no constraint, and the objective falls with it for ever",
-                  is_error=True)  # fmt: skip
+    runs = linear.falling(program)
+    names = [name for name, places in flat.places().items() if np.any(runs[places])]
+    if names:
+        found("unbounded", ", ".join(names), "the constraints let it run away, and the objective falls for ever",
+              is_error=True)  # fmt: skip

@@ -16,7 +16,7 @@ import scipy.sparse
 
 from wengert import tree
 from wengert.api.flat import Layout, of_vector
-from wengert.api.grad import value_and_grad
+from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import hessian, hvp
 from wengert.api.jacobian import jacobian
 from wengert.api.jit import jit as compiled
@@ -148,6 +148,8 @@ class Objective:
         self.args = args
         self.evaluations = 0
         self.best: tuple[float, np.ndarray] | None = None
+        self.last: np.ndarray | None = None
+        """Where it was asked for a value or a Hessian last."""
         self.is_compiled = jit
         self._kept = kept_with(f, unknowns.structure, tuple(unknowns.shapes), jit)
         self._at: tuple[np.ndarray, float, np.ndarray] | None = None
@@ -199,7 +201,8 @@ class Objective:
 
     def hess(self, x: np.ndarray) -> Any:
         """The Hessian: sparse where its pattern is."""
-        return self._second(np.asarray(x, float), *self.args)
+        self.last = np.array(x, float)
+        return self._second(self.last, *self.args)
 
     def dense_hess(self, x: np.ndarray) -> np.ndarray:
         """The Hessian as an array."""
@@ -225,24 +228,33 @@ class Objective:
 
     def _seen(self, x: np.ndarray, value: float) -> None:
         self.evaluations += 1
+        self.last = np.array(x, float)
         if value == value and (self.best is None or value < self.best[0]):
             self.best = value, np.array(x, float)
 
     # ------------------------------------------------------------------------------------------------------- NaN
 
-    def fault(self, x: np.ndarray) -> str:
-        """What is not finite at a point, in the function or its gradient, with its line; empty if nothing is."""
+    def fault(self, x: np.ndarray, second: bool = False) -> str:
+        """What is not finite at a point, in the function or its gradient, with its line; empty if nothing is.
+
+        With `second` second derivatives are looked at too.
+        """
+        x = np.asarray(x, float)
         with np.errstate(all="ignore"):
             of_one = self.of_one(x)
-            value, gradient = value_and_grad(of_one)(np.asarray(x, float), *self.args)
-        if np.isfinite(value) and np.all(np.isfinite(gradient)):
-            return ""
+            value, gradient = value_and_grad(of_one)(x, *self.args)
+            if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
+                what, derivative = "the gradient" if np.isfinite(value) else "the value", grad(of_one)
+            elif second and not np.all(np.isfinite(hessian(of_one)(x, *self.args))):
+                what, derivative = "the Hessian", hessian(of_one)
+            else:
+                return ""
         try:
             with debug_nans(), np.errstate(all="ignore"):
-                value_and_grad(of_one)(np.asarray(x, float), *self.args)
+                derivative(x, *self.args)
         except NonFiniteError as error:
             return str(error)
-        return f"{'the gradient' if np.isfinite(value) else 'the value'} of {self.name} is not finite"
+        return f"{what} of {self.name} is not finite"
 
 
 def _not_a_number(name: str) -> WengertError:

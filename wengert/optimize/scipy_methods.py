@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
+import scipy.sparse
 
 from wengert.errors import MismatchError
 from wengert.optimize.descent_left import RowsBetweenLimits, lower_point
@@ -96,7 +97,8 @@ def run(
         return _stopped(objective, x0, stop)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         value, x = objective.best or (objective.fun(x0), x0)
-        reason = objective.fault(x)
+        tried = x if objective.last is None else objective.last
+        reason = objective.fault(x) or objective.fault(tried, second=bool(uses.second))
         if not reason:
             raise
         return Solved(x=x, fun=value, success=False, status=98, message=f"{error}\n{reason}",
@@ -187,7 +189,9 @@ def _with_derivatives(c: Any, objective: Objective, uses: _Uses) -> Any:
             )
         return {"type": c["type"], "fun": function.fun, "jac": jac or function.dense_jac}
     if hasattr(c, "A"):
-        return c
+        if not (uses.dense and scipy.sparse.issparse(c.A)):
+            return c
+        return scipy.optimize.LinearConstraint(c.A.toarray(), c.lb, c.ub, c.keep_feasible)
     if not hasattr(c, "fun"):
         raise MismatchError(
             f"a constraint of type {type(c).__name__}",

@@ -9,6 +9,9 @@ from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
 from wengert.optimize.program import EngineResult, FlatProgram, Watch
 
+_OPTIMAL = 1e-5
+"""How large the gradient of the Lagrangian may be at an answer, beside that of the objective."""
+
 
 def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, options: dict[str, Any]) -> EngineResult:
     """The program's solution from its start."""
@@ -32,7 +35,9 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
 
     # With a barrier, its gradient may be small while the barrier is not.
     walls = program.unequal or np.any(np.isfinite(program.lower) | np.isfinite(program.upper))
-    gtol = 0.0 if walls else tol
+    given: dict[str, Any] = {"gtol": 0.0 if walls else tol, "xtol": 1e-12, "barrier_tol": tol, "maxiter": maxiter}
+    if program.equal > program.n:  # for the rows of which others are consequences
+        given["factorization_method"] = "SVDFactorization"
     found = minimize(
         lambda x: program.values(x)[0],
         program.x0,
@@ -42,12 +47,14 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
         bounds=Bounds(program.lower, program.upper, keep_feasible=False),
         constraints=[rows] if m else [],
         callback=each,
-        options={"gtol": gtol, "xtol": 1e-12, "barrier_tol": tol, "maxiter": maxiter} | options,
+        options=given | options,
     )
     y = -np.asarray(found.v[0]) if m else np.zeros(0)
     of_bounds = np.asarray(found.v[-1]) if len(found.v) > bool(m) else np.zeros(program.n)
     kind = {0: "iterations", 1: "solved", 2: "solved", 3: "stopped"}.get(found.status, "stuck")
     if kind == "solved" and found.constr_violation > 1e-6:
         kind = "infeasible"
+    elif kind == "solved" and found.optimality > _OPTIMAL * max(1.0, np.max(np.abs(found.grad))):
+        kind = "stuck"  # its steps have become short, for another reason than that there is nothing to gain
     x = np.clip(found.x, program.lower, program.upper)
     return EngineResult(x, y, np.maximum(-of_bounds, 0), np.maximum(of_bounds, 0), kind, int(found.nit))
