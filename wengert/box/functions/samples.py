@@ -150,7 +150,8 @@ def kstat(data: Any, n: int = 2, *, axis: Any = None, keepdims: bool = False) ->
         raise ValueError("k-statistics only supported for 1<=n<=4")
     x, axis = _sample(data, axis)
     m = _length(x, axis)
-    s1, s2, s3, s4 = [_sum(x**k, axis, keepdims=keepdims) if k <= n else None for k in (1, 2, 3, 4)]
+    sums: list[Any] = [_sum(x**k, axis, keepdims=keepdims) if k <= n else None for k in (1, 2, 3, 4)]
+    s1, s2, s3, s4 = sums
     if n == 1:
         return s1 / m
     if n == 2:
@@ -239,10 +240,9 @@ def iqr(x: Any, axis: Any = None, rng: Any = (25, 75), scale: Any = 1.0, interpo
 
 
 def median_abs_deviation(x: Any, axis: Any = 0, center: Any = None, scale: Any = 1.0, *, keepdims: bool = False) -> Any:
-    if center is not None and center is not np.median:
-        raise unsupported_option("scipy.stats.median_abs_deviation", "center=", "write it with np.median")
     x, axis = _sample(x, axis)
-    away = FUNCTIONS[np.absolute](x - FUNCTIONS[np.median](x, axis=axis, keepdims=True))
+    middle = (np.median if center is None else center)(x, axis=axis)
+    away = FUNCTIONS[np.absolute](x - FUNCTIONS[np.expand_dims](middle, axis))
     return FUNCTIONS[np.median](away, axis=axis, keepdims=keepdims) / _scale(scale, _OF_QUARTILES / 2)
 
 
