@@ -7,6 +7,7 @@ Such a view shows what its array holds at any time. To write through it is refus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def viewed_in_parts(x: Any, dtype: Any) -> Any:
     if not shape_of(x):
         return None
     if _PAIRS.get(own) == dtype:
-        function = _parts
+        function: Callable[[Any], Any] = _parts
     elif _PAIRS.get(dtype) == own:
         if shape_of(x)[-1] % 2:
             raise ValueError(

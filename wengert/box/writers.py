@@ -51,7 +51,7 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
         def writer(*args: Any, **kwargs: Any) -> None:
             if not args and first in kwargs:
                 args = (kwargs.pop(first),)
-            target, *args = args
+            target, args = args[0], args[1:]
             if isinstance(target, Traced):
                 implementation(target, *args, **kwargs)
                 return

@@ -52,7 +52,7 @@ def about_to_write(x: Any) -> None:
     For plain arrays, and for boxes of outer differentiations. What belongs to a trace itself is copied by `overwrite`.
     """
     tapes = running.state.tapes
-    if tapes and x.__class__ is np.ndarray and x.base.__class__ is np.nditer:
+    if tapes and x.__class__ is np.ndarray and isinstance(x.base, np.nditer):
         for operand in x.base.operands:
             about_to_write(operand)
     for tape in tapes:
@@ -220,8 +220,8 @@ def plain(x: Any) -> Any:
     return x
 
 
-def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False,
-         part: Op | None = None) -> Any:  # fmt: skip
+def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None,
+         readonly: bool | Callable[[], Exception] = False, part: Op | None = None) -> Any:  # fmt: skip
     """Make `y`, which is `function(source)`, a view of `source`.
 
     What is computed from a cell is a plain number if it has no axes; but a view of no axes is an array, which others

@@ -292,7 +292,7 @@ def _pulled(trace: TapeTrace, rule: Rule, apart: Callable, values: Sequence[Any]
 
     inputs: list[Any] = [nodes[k] for k in wanted]
     pushed = tangent if rule.pushes_function else None
-    return tuple(trace.custom(inputs, ys, pull, push=pushed, kept=(values, kept)))
+    return tuple(trace.custom(inputs, ys, pull, push=pushed, kept=(list(values), kept)))
 
 
 # -------------------------------------------------------------------------------------------------------- in programs

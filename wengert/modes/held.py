@@ -100,7 +100,7 @@ def hold_alone(nodes: list[Any], ours: Sequence[Any]) -> None:
             held = held or getrefcount(x.base) > places_of_base + elsewhere[id(x.base)] + 1
             shared = held and x.base.flags.writeable
         else:
-            shared = held or x.base.__class__ is not OwnMemory
+            shared = held or not isinstance(x.base, OwnMemory)
         if shared:
             taken.add(key)
     copies: dict[int, Any] = {}

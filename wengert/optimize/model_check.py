@@ -182,9 +182,9 @@ def _slopes(flat: Any, good: list, labels: dict[str, np.ndarray], found: Any) ->
     columns = np.maximum(np.asarray(J.max(axis=0).todense()).ravel() if flat.program.m else 0.0, slope)
     acting = np.flatnonzero(columns > 0)
     if acting.size and np.max(columns) / np.min(columns[acting]) > _SPREAD:
-        low, high = acting[np.argmin(columns[acting])], np.argmax(columns)
-        found("badly scaled", flat.name_of(low), f"slopes with respect to it are {columns[low]:.1e}, to "
-              f"{flat.name_of(high)} {columns[high]:.1e}: say the size of its values with scale=")  # fmt: skip
+        least, most = acting[np.argmin(columns[acting])], np.argmax(columns)
+        found("badly scaled", flat.name_of(least), f"slopes with respect to it are {columns[least]:.1e}, to "
+              f"{flat.name_of(most)} {columns[most]:.1e}: say the size of its values with scale=")  # fmt: skip
 
 
 def _ranks(program: Any, J: Any, labels: dict[str, np.ndarray], found: Any) -> None:
@@ -229,8 +229,8 @@ def _linear_part(model: Model, flat: Any, derivatives: list, labels: dict[str, n
         return
     conflict = linear.conflicting(program, derivatives[0][2])
     if conflict.size:
-        names = ", ".join(name for name, own in labels.items() if np.intersect1d(own, conflict).size)
-        found("infeasible", names, "no point within the bounds satisfies what is linear here", is_error=True)
+        names = [name for name, own in labels.items() if np.intersect1d(own, conflict).size]
+        found("infeasible", ", ".join(names), "no point within the bounds satisfies what is linear here", is_error=True)
         return
     if model.objective is None:
         return
