@@ -28,7 +28,21 @@ class SparseMatrix:
     """A sparse matrix with traced entries, in coordinate form; entries at one place add up."""
 
     __array_priority__ = 1001.0
-    __array_ufunc__ = None
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """`np.conj(A)`, of which SciPy's matrices have the method; and operators with arrays on the left."""
+        operator = _OPERATORS.get(ufunc)
+        if method != "__call__" or options or (len(inputs) == 1) is (operator is not None):
+            raise not_supported(f"np.{ufunc.__name__} of a sparse matrix with traced entries")
+        if operator is not None:
+            return getattr(self, ("__" if inputs[0] is self else "__r") + operator + "__")(
+                inputs[1] if inputs[0] is self else inputs[0]
+            )
+        if ufunc is np.negative:
+            return -self
+        if ufunc is not np.absolute and not hasattr(scipy.sparse.csr_matrix, ufunc.__name__):
+            raise not_supported(f"np.{ufunc.__name__} of a sparse matrix with traced entries, which is not zero at zero,")
+        return self._each(ufunc)
 
     def __init__(self, entries: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False,
                  format: str = "coo", is_in_order: bool | None = None):  # fmt: skip
@@ -262,6 +276,12 @@ class SparseMatrix:
             return self._computed(self.entries / self._elements(other))
         return self.with_entries(self.entries / other)
 
+    def __rtruediv__(self, other: Any) -> Any:
+        raise not_supported("a number or an array divided by a sparse matrix")
+
+    def __rpow__(self, n: Any) -> Any:
+        raise not_supported("a power of something with a sparse matrix as exponent")
+
     def __pow__(self, n: Any) -> Any:
         if not self.star_is_matmul:
             return self.power(n)
@@ -334,6 +354,11 @@ def _elementwise_of_entries(name: str) -> Any:
 for _name in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "sqrt", "expm1", "log1p",
               "deg2rad", "rad2deg"):  # fmt: skip
     setattr(SparseMatrix, _name, _elementwise_of_entries(_name))
+
+
+_OPERATORS = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.matmul: "matmul", np.power: "pow",
+}  # fmt: skip
 
 
 def not_supported(what: str) -> UnsupportedFunctionError:
