@@ -164,6 +164,11 @@ def outside(f: Any) -> Callable | None:
             raise _refuse(f)
         if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "utcnow", "today"):
             raise _refuse(f)
+    if kind is FunctionType and f.__module__ == "numexpr.necompiler" and f.__name__ in ("evaluate", "re_evaluate"):
+        raise StagingError(
+            "numexpr.evaluate in a compiled function: it looks for its variables where it is called",
+            remedy="write the expression with NumPy's operators and functions",
+        )
     if kind is FunctionType and reads_by_name(f) and (reads := reading(f)):
         return _or_refused(f, reads)
     try:
