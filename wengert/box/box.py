@@ -153,17 +153,15 @@ def _with_more(ufunc: Any, op: Any, method: str, inputs: tuple, kwargs: dict[str
     """A ufunc that is no op, its methods, options, and more than two operands."""
     if any(map(is_of_derived_class, inputs)):
         return with_ufunc(ufunc, method, inputs, kwargs)
-    if op is None:
-        if ufunc in FUNCTIONS and method == "__call__":
-            return FUNCTIONS[ufunc](*inputs, **kwargs)
+    if method == "__call__" and op is not None:
+        return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+    if op is None and (method != "__call__" or ufunc not in FUNCTIONS):
         if method == "__call__" and not kwargs and all(dtype_of(x).kind in "biu" for x in inputs):
             return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
         raise unsupported(ufunc)
-    if method != "__call__":
-        (out,) = kwargs.pop("out", None) or (None,)
-        y = METHODS[method](ufunc, op, *inputs, **kwargs)
-        return y if out is None else into(out, y, ufunc)
-    return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+    (out,) = kwargs.pop("out", None) or (None,)
+    y = FUNCTIONS[ufunc](*inputs, **kwargs) if op is None else METHODS[method](ufunc, op, *inputs, **kwargs)
+    return y if out is None else into(out, y, ufunc)
 
 
 def _of_numpy(y: Any) -> Any:
@@ -297,9 +295,10 @@ class Box(Traced):
         if len(args) > 1 and len(args) > (place := place_of_out(function)):
             names = ["out"] if len(args) == place + 1 else list(inspect.signature(function).parameters)[place:]
             args, kwargs = args[:place], {**kwargs, **dict(zip(names, args[place:], strict=False))}
-        if kwargs.get("out") is not None:
+        if "out" in kwargs:
             kwargs = dict(kwargs)
-            return into(kwargs.pop("out"), implementation(*args, **kwargs), function)
+            if (out := kwargs.pop("out")) is not None:
+                return into(out, implementation(*args, **kwargs), function)
         y = implementation(*args, **kwargs)
         return y if function is np.real else _of_numpy(y)  # which gives back a number of Python's own
 
@@ -654,7 +653,7 @@ class Box(Traced):
         return array_like(self, copied(self, order))
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
-        return FUNCTIONS[np.compress](condition, self, axis, out)
+        return self.__array_function__(np.compress, (), (condition, self, axis), {"out": out})
 
     def dot(self, other: Any) -> Any:
         return FUNCTIONS[np.dot](self, other)

@@ -282,11 +282,3 @@ def place_of_out(function: Any) -> int:
         return sys.maxsize
     by_place = "out" in parameters and parameters["out"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     return list(parameters).index("out") if by_place else sys.maxsize
-
-
-def reject_out(out: Any, function: str) -> None:
-    """`out=` by keyword is taken care of before an implementation is called (`box.py`); by position it is refused."""
-    if out is not None and not (isinstance(out, tuple) and all(o is None for o in out)):
-        raise UnsupportedFunctionError(
-            f"{function} with out by position, on a traced value", remedy="write out=…, or use the returned result"
-        )

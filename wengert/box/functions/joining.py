@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, if_present, implements, reject_out
+from wengert.box.dispatch import FUNCTIONS, if_present, implements
 from wengert.box.functions.lengths import (
     agree,
     diagonal_length,
@@ -56,10 +56,7 @@ def _in_dtype(x: Any, dtype: Any, casting: Any) -> Any:
 
 
 @implements(np.concatenate)
-def concatenate(
-    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
-) -> Any:
-    reject_out(out, "np.concatenate")
+def concatenate(arrays: Any, /, axis: int | None = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     pieces = arrays_of(arrays)
     if not pieces:
         raise ValueError("need at least one array to concatenate")
@@ -71,8 +68,7 @@ def concatenate(
 
 
 @implements(np.stack)
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    reject_out(out, "np.stack")
+def stack(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return _in_dtype(stacked(arrays_of(arrays), axis), dtype, casting)
 
 
