@@ -75,7 +75,7 @@ def implements(*functions: Any) -> Callable[[Callable], Callable]:
 
 
 def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
-    """Declare what functions that do not dispatch, such as SciPy's, mean on traced values."""
+    """Declare what functions that do not dispatch, such as SciPy's, mean on traced values (see `meaning_of`)."""
     return entered_in(BLIND, *functions)
 
 
@@ -263,8 +263,33 @@ def no_rule_yet(function: Any) -> UnsupportedFunctionError:
     )
 
 
-OVERWRITING = frozenset(f"overwrite_{name}" for name in ("input", "a", "b", "ab", "x", "y"))
+OVERWRITING = frozenset(f"overwrite_{name}" for name in ("input", "a", "b", "c", "ab", "a_band", "x", "y", "data"))
 """Options that let a function use the memory of its arguments."""
+_IDLE = OVERWRITING | {"check_finite", "lapack_driver", "lwork", "plan", "workers"}
+"""Options that say how a function computes, not what. Implementations need not take them."""
+
+
+def meaning_of(function: Any) -> Callable | None:
+    """What a function that does not dispatch means on traced values, if that is known."""
+    found = BLIND.get(function)
+    if found is None:
+        return None
+    try:
+        theirs, ours = inspect.signature(function).parameters, inspect.signature(found).parameters
+    except (TypeError, ValueError):  # of some in C nothing is told
+        return found
+    idle = {name: k for k, name in enumerate(theirs) if name in _IDLE and name not in ours}
+    if not idle:
+        return found
+
+    @functools.wraps(found)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([a for k, a in enumerate(args) if k not in idle.values()])
+        return found(*args, **{name: value for name, value in kwargs.items() if name not in idle})
+
+    return called
+
+
 _PLACES = {np.dot: 2, np.concatenate: 2}
 """Where functions that are written in C, and have no signature, take it."""
 

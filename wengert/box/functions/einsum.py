@@ -28,13 +28,7 @@ Labels = list[Any]
 
 
 @implements(np.einsum)
-def einsum(
-    *operands: Any,
-    dtype: Any = None,
-    order: str = "K",
-    casting: str = "safe",
-    optimize: Any = False,
-) -> Any:
+def einsum(*operands: Any, dtype: Any = None, order: str = "K", casting: str = "safe", optimize: Any = False) -> Any:
     """Memory order and casting rules have no meaning for traced values; the op chooses its own contraction order."""
     xs, labels, output = _parse(operands)
     if dtype is not None:

@@ -165,15 +165,7 @@ UFUNCS[np.frexp] = frexp
 
 
 @implements(np.clip)
-def clip(
-    a: Any,
-    a_min: Any = None,
-    a_max: Any = None,
-    *,
-    min: Any = None,
-    max: Any = None,
-    **options: Any,
-) -> Any:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **options: Any) -> Any:
     if options:
         raise UnsupportedFunctionError(
             f"np.clip with {', '.join(options)}= on a traced value",

@@ -150,7 +150,6 @@ def bspline(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> P
 
 def interpolating_spline(
     original: Any, x: Any, y: Any, k: Any = 3, t: Any = None, bc_type: Any = None, axis: int = 0,
-    check_finite: bool = True,
 ) -> Piecewise:  # fmt: skip
     """`make_interp_spline`."""
     k = {"linear": 1, "quadratic": 2, "cubic": 3, "quintic": 5}.get(k, k) if isinstance(k, str) else int(k)
@@ -259,7 +258,6 @@ def _linear_in_data(original: Any, name: str, x: Any, y: Any, *args: Any, **kwar
 
 def univariate_spline(
     x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, s: Any = None, ext: Any = 0,
-    check_finite: bool = False,
 ) -> Piecewise:  # fmt: skip
     """The spline through data, as FITPACK has it where nothing is smoothed."""
     if w is not None or any(b is not None for b in bbox) or s != 0 or ext != 0:
@@ -281,14 +279,7 @@ def lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0,
 
 
 def lsq_univariate_spline(
-    x: Any,
-    y: Any,
-    t: Any,
-    w: Any = None,
-    bbox: Any = (None, None),
-    k: int = 3,
-    ext: Any = 0,
-    check_finite: bool = False,
+    x: Any, y: Any, t: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0
 ) -> Piecewise:
     if ext not in (0, "extrapolate"):
         raise _not_yet("an LSQUnivariateSpline of traced data with ext other than 0", "leave ext out")
@@ -299,7 +290,7 @@ def lsq_univariate_spline(
 
 
 def interpolated_univariate_spline(
-    x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0, check_finite: bool = False
+    x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0
 ) -> Piecewise:
     return univariate_spline(x, y, w, bbox, k, 0, ext)
 

@@ -102,12 +102,7 @@ def _first(initial: Any, like: Any) -> Any:
 
 @implements(np.sum)
 def sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
 ) -> Any:
     if axis is None and keepdims is NOTHING and dtype is None and initial is where is NOTHING:
         return call(s.sum, a)
@@ -126,12 +121,7 @@ def as_asked(y: Any, dtype: Any) -> Any:
 
 @implements(np.prod)
 def prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
 ) -> Any:
     a = cast_if(array(a), dtype)
     if is_given(where):
