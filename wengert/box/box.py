@@ -232,6 +232,11 @@ class Box(Traced):
     __array_priority__ = 1000.0
     _is_cell = False
 
+    def __init__(self, *parts: Any):
+        """A box of these parts, in the order of `_state`. (Boxes that are made often have a quicker way.)"""
+        for name, part in zip(self._state, parts, strict=True):
+            setattr(self, name, part)
+
     @property
     def _may_be_integer(self) -> bool:
         """Whether it is a float that stands for an integer of Python's in some cases."""

@@ -24,7 +24,7 @@ from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
-from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
+from wengert.capture.guards import AnyGuard, Guard, Path, always_holds, is_number, itself, same
 from wengert.capture.kept import Grows, Kept
 from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
 from wengert.capture.one_of import demand_known_things
@@ -548,13 +548,7 @@ class _Fixed(Session):
         known = self.paths.get(id(value)) if value.__class__ is np.ndarray else None
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
             return super().external(value) if value.__class__ is not np.ndarray else value
-        if id(value) not in self._constants:
-            frozen = value.copy()
-            frozen.flags.writeable = False
-            self._constants[id(value)] = frozen
-            self._originals[id(frozen)] = value
-            self.guards.append(ArrayGuard(known[1], frozen))
-        return self._constants[id(value)]
+        return self._constant(value, known[1])
 
 
 @contextlib.contextmanager

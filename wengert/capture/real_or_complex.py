@@ -30,7 +30,7 @@ from wengert.types import dtype_of
 
 def _of_one_type(original: Callable, converted: Callable, stays: int = 0) -> Callable:
     """`stays` are as many results as are complex in any case."""
-    meaning = FUNCTIONS.get(original) or meaning_of(original)
+    meaning: Any = FUNCTIONS.get(original) or meaning_of(original)
 
     def found(a: Any, *rest: Any, **options: Any) -> Any:
         if not holds_traced(a):

@@ -138,12 +138,12 @@ class Session:
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts, instances and counts that must not be changed, and why (`containers.py`)."""
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
+        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
+        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.standing: dict[int, tuple[Any, list[Any]]] = {}
         """Objects, and what may stand for them (`outlived.py`)."""
         self.gone: dict[int, Any] = {}
         """Those that nobody holds any more."""
-        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
-        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
         """Texts, functions and objects that data choose among, by their numbers (`one_of.py`)."""
         self.answers: dict[int, tuple[Any, Any]] = {}
@@ -598,13 +598,7 @@ class Session:
         box = self._boxes.get(id(value))
         is_small = value.size <= SMALL and (value.dtype.kind in "iub" or id(value) in self.held)
         if box is None and is_small and id(value) not in self.variable:
-            if id(value) not in self._constants:
-                frozen = value.copy()
-                frozen.flags.writeable = False
-                self._constants[id(value)] = frozen
-                self._originals[id(frozen)] = value
-                self.guards.append(ArrayGuard(known[1], frozen))
-            return self._constants[id(value)]
+            return self._constant(value, known[1])
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
             box._node.order = array_order(value)
@@ -615,6 +609,16 @@ class Session:
                 (value, known[1] if is_itself else functools.partial(base_array_at, known[1]), box._node)
             )
         return box
+
+    def _constant(self, value: np.ndarray, path: Path) -> np.ndarray:
+        """A copy of an array from outside, which is part of the program."""
+        if id(value) not in self._constants:
+            frozen = value.copy()
+            frozen.flags.writeable = False
+            self._constants[id(value)] = frozen
+            self._originals[id(frozen)] = value
+            self.guards.append(ArrayGuard(path, frozen))
+        return self._constants[id(value)]
 
     def _held_array(self, value: Any, path: Path) -> Any:
         """What stands for an array of a derived class from outside: one that holds an input of the program."""
