@@ -180,7 +180,7 @@ def _twin_of(f: Any) -> Any:
 
 
 def _calls_in_python(kind: type) -> bool:
-    """Whether what happens at a call is written in Python, as in a metaclass: `super().__call__` there is another thing."""
+    """Whether a call runs Python code, as of a metaclass, in which `super().__call__` is another thing."""
     return inspect.getattr_static(kind, "__call__").__class__ is FunctionType
 
 
