@@ -793,7 +793,8 @@ def is_method_of_array(f: Any) -> bool:
 def is_of_libraries(thing: Any) -> bool:
     """Whether something is an object of NumPy's or SciPy's with attributes that may change, such as a spline."""
     no_objects = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)
-    if type(thing).__getattribute__ is not object.__getattribute__:  # which may have none, as files that were read
+    gives_attributes: Any = type(thing).__getattribute__
+    if gives_attributes is not object.__getattribute__:  # which may have none, as a file that was read
         return False
     if isinstance(thing, no_objects) or is_of_scipy_stats(thing):
         return False
