@@ -449,24 +449,24 @@ def _interpolate(module: Any) -> None:
         return Interp1d(f.x, f.y, kind, f.axis, True, f.bounds_error, f.fill_value, True)
 
     CALLABLES[module.interp1d] = taken_over(interpolant)
-    implements_blind(module.RegularGridInterpolator)(grid_interpolator)
-    CALLABLES[module.RegularGridInterpolator] = taken_over(interpolator_of)
-    implements_blind(module.interpn)(interpn)
-    implements_blind(module.RectBivariateSpline)(rect_bivariate_spline)
-    for name in ("RectBivariateSpline", "BivariateSpline", "SmoothBivariateSpline", "LSQBivariateSpline"):
+    taking_over: dict[str, tuple[Any, Any]] = {
+        "RegularGridInterpolator": (grid_interpolator, interpolator_of),
+        "RectBivariateSpline": (rect_bivariate_spline, surface_of),
+        "BarycentricInterpolator": (newton.barycentric_interpolator, newton.polynomial_of),
+        "KroghInterpolator": (newton.Polynomial, newton.polynomial_of),
+        "RBFInterpolator": (scattered.RadialInterpolator, scattered.radial_of),
+        "LinearNDInterpolator": (scattered.LinearOnTriangles, scattered.linear_of),
+    }
+    for name, (constructor, of_scipys) in taking_over.items():
+        implements_blind(getattr(module, name))(constructor)
+        CALLABLES[getattr(module, name)] = taken_over(of_scipys)
+    for name in ("BivariateSpline", "SmoothBivariateSpline", "LSQBivariateSpline"):
         CALLABLES[getattr(module, name)] = taken_over(surface_of)
     implements_blind(module.BivariateSpline.ev)(lambda b, xi, yi, dx=0, dy=0: surface_of(b).ev(xi, yi, dx, dy))
-    implements_blind(module.BarycentricInterpolator)(newton.barycentric_interpolator)
-    implements_blind(module.KroghInterpolator)(newton.Polynomial)
+    implements_blind(module.interpn)(interpn)
     implements_blind(module.barycentric_interpolate)(newton.barycentric_interpolate)
     implements_blind(module.krogh_interpolate)(newton.krogh_interpolate)
     implements_blind(module.lagrange)(lagrange)
-    CALLABLES[module.BarycentricInterpolator] = taken_over(newton.polynomial_of)
-    CALLABLES[module.KroghInterpolator] = taken_over(newton.polynomial_of)
-    implements_blind(module.RBFInterpolator)(scattered.RadialInterpolator)
-    CALLABLES[module.RBFInterpolator] = taken_over(scattered.radial_of)
-    implements_blind(module.LinearNDInterpolator)(scattered.LinearOnTriangles)
-    CALLABLES[module.LinearNDInterpolator] = taken_over(scattered.linear_of)
     implements_blind(module.griddata)(scattered.griddata_with(Interp1d))
 
 
