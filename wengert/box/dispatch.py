@@ -8,8 +8,9 @@ The main tables, filled by the modules in `functions/` (smaller ones stand below
                                                                and are reached through instrumentation (`capture/`)
     NONDIFFERENTIABLE   function or ufunc -> why it has no derivative here
 
-An implementation takes the same arguments as the NumPy function and is written in the vocabulary of ops (and of other
-implementations), so it serves every mode, plain arrays included.
+An implementation takes the arguments of the NumPy function, but for `out`, to which `Box` sees, and for options that
+say how to compute and not what (`meaning_of`). It is written in the vocabulary of ops (and of other implementations),
+so it serves every mode, plain arrays included.
 """
 
 from __future__ import annotations
