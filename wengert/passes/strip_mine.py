@@ -281,7 +281,7 @@ class _Run:
             tails |= {v: _last(nodes, ends[v], left) for v in self.stacked}
         for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
             whole = Var(v.type) if tails else v
-            over = {"axis": (0,), "keepdims": False}
+            over = {"axis": (0,)}
             nodes.append(Node(TABLE[_reduction(self.combined[v])], (parts,), over, (whole,), (), self._source))
             if tails:
                 nodes.append(Node(TABLE[self.combined[v]], (whole, tails[v]), {}, (v,), (), self._source))
