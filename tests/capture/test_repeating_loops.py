@@ -198,7 +198,7 @@ def with_comprehensions(x):
     for k in range(6):
         rows[k % 2].append(np.sum(found["u"]) * 0.1)
         found = {name: np.sin(value) * x for name, value in found.items() if k != 3}
-        found = found or {letter: x * 0.5 for letter in {c.lower() for c in "Uu" if c != "x"}}
+        found = found or {letter: x * len(letter) for letter in {c.lower() for c in "Uu" if c != "x"}}
     return np.sum(found["u"]) + sum(rows[0]) * rows[1][-1]
 
 

@@ -255,13 +255,13 @@ def last_row(u):
 
 
 def two_names(u):
-    for row, q in zip(u, u):
+    for row, _q in zip(u, u, strict=True):
         row *= 2
-    return u, q
+    return u, _q
 
 
 def neighbours(u):
-    for row, q in zip(u[1:], u):
+    for row, q in zip(u[1:], u, strict=False):
         row -= 0.5
         row += q * u[-1, 0]
     return u, q
@@ -275,7 +275,7 @@ def by_number(u):
 
 
 def in_a_branch(u):
-    for r, q in zip(u, u[::-1]):
+    for r, q in zip(u, u[::-1], strict=True):
         best = r if r[0] < q[0] else q
         r -= 0.25 * q
     return u, best * 2
@@ -296,12 +296,11 @@ def test_rows_that_names_stand_for_afterwards(f, rows):
         return np.append(np.sum(u * np.cos(u), axis=0), row)
 
     wanted = g(X[:2])
-    try:
-        np.testing.assert_allclose(wg.jit(g)(X[:2]), wanted, rtol=1e-12)
-    except StagingError as error:
-        assert f is written_afterwards
-        assert "may be the same as another one" in str(error)
+    if f is written_afterwards and rows > 4:
+        with pytest.raises(StagingError, match="may be the same as another one"):
+            wg.jit(g)(X[:2])
         return
+    np.testing.assert_allclose(wg.jit(g)(X[:2]), wanted, rtol=1e-12)
     slope = wg.jacfwd(g)(X[:2])
     for derivative in (wg.jit(wg.jacfwd(g)), wg.jacrev(wg.jit(g)), wg.jit(wg.jacrev(g))):
         np.testing.assert_allclose(derivative(X[:2]), slope, rtol=1e-12, atol=1e-12)

@@ -409,8 +409,8 @@ class Carried:
         return values + [settled(root) for root in self.roots.values()] + self.identity.starts()
 
     def finish(self, results: Sequence[Any], count: Any) -> None:
-        """Bind what is carried after the last iteration, the `count`-th. If that cannot be done the loop has not been: its
-        iterations may be done in another way."""
+        """Bind what is carried after the last iteration, the `count`-th. If that cannot be done, the loop has not been:
+        its iterations may be done in another way."""
         before = [settled(root) for root in self.roots.values()]
         try:
             self._finish(results, count)
