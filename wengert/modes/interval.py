@@ -169,7 +169,7 @@ class Enclosure(Box):
             return f"interval({low!r}, {high!r})"
         if shape_of(low):
             return f"interval({np.asarray(low).tolist()}, {np.asarray(high).tolist()})"
-        return "interval(empty)" if low != low else f"interval({low.item()!r}, {high.item()!r})"
+        return "interval(empty)" if low != low else f"interval({float(low)!r}, {float(high)!r})"
 
     __str__ = __repr__
 
