@@ -77,6 +77,7 @@ from wengert.box.writing import (
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
+    UnsupportedAttributeError,
 )
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -731,9 +732,9 @@ class Box(Traced):
             near = difflib.get_close_matches(name, [n for n in dir(np.ndarray) if not n.startswith("_")], 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise AttributeError(f"{what} has no attribute {name!r}{hint}", name=name, obj=self)
-        raise AttributeError(
-            f"traced arrays have no attribute {name!r} (NumPy's have one); use a NumPy function instead, "
-            f"or wg.stop_gradient(x).{name} for a constant"
+        raise UnsupportedAttributeError(
+            f"traced arrays have no attribute {name!r} (NumPy's have one)",
+            remedy=f"use a NumPy function instead, or wg.stop_gradient(x).{name} for a constant",
         )
 
 

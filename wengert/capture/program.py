@@ -352,7 +352,7 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if isinstance(error, ConcretizationError) and _hold(error, learnt):
+    if _hold(error, learnt):
         return True
     # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
     integers = request.integers(learnt.pinned)
@@ -374,10 +374,10 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
 
 
 def _hold(error: Exception, learnt: _Learnt) -> bool:
-    """Have small arrays from outside be part of the program, if there are some, where generators ran: what these decide
-    Python decides, and it may do so by constants that are kept in arrays."""
+    """Have small arrays from outside be part of the program, if there are some: dates, names of columns and what else
+    is kept in arrays may then be what only Python computes with, or decides by."""
     session = error.__dict__.pop("session", None)
-    if session is None or not session.ran_generators:
+    if session is None:
         return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
     new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
@@ -415,7 +415,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     except BaseException as error:
         undo_pools(session)
         session.effects.undo(session.stands_for)
-        if isinstance(error, ConcretizationError):
+        if isinstance(error, CANNOT_BE_CAPTURED):
             error.session = session  # type: ignore[attr-defined]
         raise
     finally:

@@ -86,6 +86,7 @@ from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.library import is_foreign
+from wengert.running import running
 from wengert.strides import array_order
 from wengert.types import has_own_dict, own_dict
 
@@ -118,7 +119,6 @@ class Session:
         self.opened = {} if opened is None else opened
         """Attributes, and items of lists and dicts, whose numbers or arrays the function changes, with what they are
         in: they are inputs (`left.py`)."""
-        self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
         self.notes: list[tuple[str, str]] = []
@@ -213,7 +213,6 @@ class Session:
             return
         self._entered.add(id(f))
         self._functions.append(f)
-        self.ran_generators = self.ran_generators or bool(f.__code__.co_flags & inspect.CO_GENERATOR)
         self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
         for name in f.__globals__.keys() & names_in(f.__code__):
@@ -264,8 +263,9 @@ class Session:
         return thing
 
     def is_made_inside(self, thing: Any) -> bool:
-        """Whether an object was made while the function ran."""
-        return id(thing) in self._inside or id(thing) in self.top.created
+        """Whether an object was made while the function ran, in the block that is captured now too."""
+        within = running.state.capture
+        return id(thing) in self._inside or (self.top if within is None else within).has_created(thing)
 
     def operates(self, thing: Any) -> None:
         """An object (or a class) is there whose methods Python may call by itself: what these are is part of the
@@ -402,7 +402,7 @@ class Session:
                 owner = kind
         if is_libraries and (value is os.environ or value is os.getenv):
             self.found(os.environ, functools.partial(getattr, os, "environ"))
-        if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
+        if isinstance(owner, (np.ndarray, Box)) or is_libraries or self.is_made_inside(owner):
             if holds_parts(value):
                 self._note_use(value)
             return value
