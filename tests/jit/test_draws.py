@@ -37,6 +37,7 @@ METHODS = {
     "permutation": lambda x, g: g.permutation(5) * x,
     "permutation of values": lambda x, g: g.permutation(x * np.arange(4.0)),
     "choice": lambda x, g: g.choice(5, 3, replace=False) * x,
+    "choice of a range": lambda x, g: x * g.choice(range(7)) + g.choice(range(2, 9, 3), 2).sum(),
     "choice of values": lambda x, g: g.choice(x * np.arange(4.0), 2),
     "choice by weights": lambda x, g: g.choice(2, p=np.array([x, 1.0]) / (x + 1)) * x,
     "several": lambda x, g: g.normal() + 10 * g.random() + 100 * g.standard_exponential(),

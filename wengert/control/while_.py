@@ -84,12 +84,21 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     if not any(reverse.active) and not any(reverse.outputs):
         return call(while_, *unwrapped(trace, Tape, args)[1], **params)
 
-    def run_primal(block: Block, values: list[Any]) -> tuple:
-        results = call(while_, *values, test=test, body=block, carried=carried)
-        count, m = results[carried], len(body.results) + 1
-        return count, results[:carried], (count,), results[carried + 1 : m], results[m:]
+    def run_primal(block: Block, values: list[Any], carries: int) -> tuple:
+        tested = with_more_carried(test, block, carried, carries)
+        results = call(while_, *values, test=tested, body=block, carried=carries)
+        count, m = results[carries], carries + len(body.results) - carried + 1
+        return count, results[:carries], (count,), results[carries + 1 : m], results[m:]
 
     return record_loop(trace, while_, reverse, within, run_primal, args, params)
+
+
+def with_more_carried(test: Block, body: Block, carried: int, carries: int) -> Block:
+    """A test for a body that carries more values behind the first ones."""
+    if carries == carried:
+        return test
+    more = [Var(p.type) for p in body.params[carried:carries]]
+    return Block([*test.params[:carried], *more, *test.params[carried:]], test.nodes, test.results)
 
 
 def _types(args: Sequence[Any], params: dict) -> list[Found]:
