@@ -29,7 +29,7 @@ from wengert.control.blocks import (
 )
 from wengert.control.budget import LoopSizes, account, inside
 from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain
-from wengert.control.differing import COUNTER, as_number, one_by_one, stepping
+from wengert.control.differing import COUNTER, as_number, demand_nothing_outside, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
 from wengert.control.spilled_loop import SpilledLoop
@@ -85,6 +85,7 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
 def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
     """The number of iterations is a box: examples of a batch have numbers of their own."""
     body, carried = params["body"], params["carried"]
+    demand_nothing_outside(mode, body)
     if mode.batches and len(body.results) == carried:
         return one_by_one(mode, loop, args, [p.type for p in body.params], params)
     count, *rest = args

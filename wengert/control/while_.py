@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.control.blocks import block_of, unwrapped
-from wengert.control.differing import COUNTER, one_by_one, stepping
+from wengert.control.differing import COUNTER, demand_nothing_outside, one_by_one, stepping
 from wengert.control.lifting import lifted_body, lifted_test, loop_operands, loop_results
 from wengert.control.loop import Reverse, record_loop, reversed_within_budget, stacked_values
 from wengert.ir.analysis.raising import blocks_may_raise
@@ -60,6 +60,7 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
 def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
     """Whether to go on is a box: it may hold for some examples of a batch only."""
     body, carried, test = params["body"], params["carried"], params["test"]
+    demand_nothing_outside(mode, body, test)
     if mode.batches and len(body.results) == carried and blocks_may_raise(body, test):
         return one_by_one(mode, while_, args, [p.type for p in body.params], params)
     step = stepping(body, 0, carried, (), lambda done, *xs: run(test, xs)[0])
