@@ -22,6 +22,7 @@ from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
+from wengert.capture.deep import EndlessRecursion
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
@@ -343,6 +344,8 @@ def _with_what_is_known(request: _Request, kept: Kept, assumed: Assumptions | No
 
 def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
     """Whether a function that could not be captured may be in another way, which is noted."""
+    if isinstance(error, EndlessRecursion):
+        return False
     is_endless = isinstance(error, RecursionError)
     more = endless(error) - learnt.machines if is_endless and not learnt.machines_were_tried else None
     if more:
