@@ -162,7 +162,7 @@ def _called(f: Any, operands: int, given: int) -> Any:
     if kind is MethodWrapperType and isinstance(f.__self__, np.ndarray):
         return tell_of_method(f, operands, f)
     if kind is MethodWrapperType and f.__name__ == "__call__":
-        return call(f.__self__)
+        return _constructor(f.__self__, f) if isinstance(f.__self__, type) else call(f.__self__)
     found = _OF_KIND[kind](f) if kind in _OF_KIND else _for_class(f) if isinstance(f, type) else None
     return _for_other(f) if found is None else found
 
@@ -347,8 +347,10 @@ def kind_of(x: Any) -> type:
     return class_of(x) if isinstance(x, Box) else x.__class__
 
 
-def _constructor(cls: Any) -> Any:
-    """What is called for a class."""
+def _constructor(cls: Any, calls: Any = None) -> Any:
+    """What is called for a class, or in its place: `super().__call__`, in a metaclass."""
+    if calls is not None and cls.__class__ is type:
+        return call(cls)
     if cls.__module__ == "builtins":
         return cls
     meet(cls)
@@ -356,7 +358,8 @@ def _constructor(cls: Any) -> Any:
         return with_instrumented_arguments(cls, False)
     if issubclass(cls, np.ndarray):
         return functools.partial(_array_of_user, cls)
-    return lambda *args, **kwargs: own_attributes(cls(*args, **kwargs))
+    called = cls if calls is None else calls
+    return lambda *args, **kwargs: own_attributes(called(*args, **kwargs))
 
 
 def _new_array(cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -17,6 +17,7 @@ import scipy.linalg
 
 from wengert.api.grad import value_and_grad
 from wengert.api.hessian import hessian
+from wengert.errors import told
 from wengert.infer.compiling import compiled
 from wengert.infer.coordinates import coordinate_names
 from wengert.infer.culprits import culprit
@@ -47,6 +48,7 @@ class CheckReport:
         return "\n".join(lines + [f"note: {text}" for text in self.notes])
 
 
+@told
 def check(
     target: Callable, *args: Any, init: Any = None, support: Any = None, draws: int = 20, seed: Any = 0
 ) -> CheckReport:

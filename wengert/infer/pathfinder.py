@@ -16,6 +16,7 @@ import scipy.optimize
 
 from wengert.api.grad import value_and_grad
 from wengert.api.vmap import vmap
+from wengert.errors import told
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import compiled
 from wengert.infer.posterior import Posterior, posterior
@@ -120,6 +121,7 @@ def starts_of(target: Posterior, init: Any, rng: np.random.Generator, count: int
     return first + [target.start(rng) for _ in range(count - len(first))]
 
 
+@told
 def pathfinder(
     target: Callable, *args: Any, init: Any = None, support: Any = None, paths: int = 4, seed: Any = 0
 ) -> Approximation:
