@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import inspect
 import itertools
 import operator
 import re
@@ -161,8 +162,8 @@ def _called(f: Any, operands: int, given: int) -> Any:
         return _for_builtin(f, operands, given)
     if kind is MethodWrapperType and isinstance(f.__self__, np.ndarray):
         return tell_of_method(f, operands, f)
-    if kind is MethodWrapperType and f.__name__ == "__call__":
-        return _constructor(f.__self__, f) if isinstance(f.__self__, type) else call(f.__self__)
+    if kind is MethodWrapperType and f.__name__ == "__call__" and not _calls_in_python(f.__self__.__class__):
+        return call(f.__self__)
     found = _OF_KIND[kind](f) if kind in _OF_KIND else _for_class(f) if isinstance(f, type) else None
     return _for_other(f) if found is None else found
 
@@ -176,6 +177,11 @@ def _twin_of(f: Any) -> Any:
         return None
     found = twin[1]
     return found if found.__defaults__ is f.__defaults__ and found.__kwdefaults__ is f.__kwdefaults__ else None
+
+
+def _calls_in_python(kind: type) -> bool:
+    """Whether a call runs Python code, as of a metaclass, in which `super().__call__` is another thing."""
+    return inspect.getattr_static(kind, "__call__").__class__ is FunctionType
 
 
 def _for_class(f: Any) -> Any:
@@ -347,10 +353,8 @@ def kind_of(x: Any) -> type:
     return class_of(x) if isinstance(x, Box) else x.__class__
 
 
-def _constructor(cls: Any, calls: Any = None) -> Any:
-    """What is called for a class, or in its place: `super().__call__`, in a metaclass."""
-    if calls is not None and cls.__class__ is type:
-        return call(cls)
+def _constructor(cls: Any) -> Any:
+    """What is called for a class."""
     if cls.__module__ == "builtins":
         return cls
     meet(cls)
@@ -358,8 +362,7 @@ def _constructor(cls: Any, calls: Any = None) -> Any:
         return with_instrumented_arguments(cls, False)
     if issubclass(cls, np.ndarray):
         return functools.partial(_array_of_user, cls)
-    called = cls if calls is None else calls
-    return lambda *args, **kwargs: own_attributes(called(*args, **kwargs))
+    return lambda *args, **kwargs: own_attributes(cls(*args, **kwargs))
 
 
 def _new_array(cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -27,7 +27,7 @@ from wengert.capture.effects import read_later, refuse
 from wengert.capture.generated import Generated
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
-from wengert.capture.kept import Grows, Kept
+from wengert.capture.kept import Kept, Lengthens
 from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
 from wengert.capture.one_of import demand_known_things
 from wengert.capture.opening import close_pools, undo_pools
@@ -304,7 +304,7 @@ def _for_all_calls(request: _Request, assumed: Assumptions | None) -> Captured:
                 if found.later.at_first is not None:
                     raise refuse("something different at each call")
             return found
-        except Grows as more:
+        except Lengthens as more:
             kept.put_back()
             logs |= more.keys
         except BaseException:

@@ -805,6 +805,9 @@ def is_method_of_array(f: Any) -> bool:
 def is_of_libraries(thing: Any) -> bool:
     """Whether something is an object of NumPy's or SciPy's with attributes that may change, such as a spline."""
     no_objects = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)
+    gives_attributes: Any = type(thing).__getattribute__
+    if gives_attributes is not object.__getattribute__:  # which may have none, as a file that was read
+        return False
     if isinstance(thing, no_objects) or is_of_scipy_stats(thing):
         return False
     return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
