@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
-import inspect
 import itertools
 import os
 import sys
@@ -43,6 +42,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.behaviour import Behaviour, BehaviourGuard, methods_among
 from wengert.capture.classes import followed, meet_again
+from wengert.capture.deep import EndlessRecursion, frames_allowed
 from wengert.capture.effects import USED_UP_ONCE, Effects
 from wengert.capture.guards import (
     PLAIN_NUMBERS,
@@ -179,6 +179,9 @@ class Session:
         """Containers from outside that the function got hold of, and how often other than to read an item."""
         self.passed: list[Any] = []
         """Containers that are arguments of calls whose arguments are being computed."""
+        self._under_way: int = 0 if current.session is None else current.session._under_way
+        """How many calls of users' functions are under way."""
+        self._is_inside = current.session is not None
         self._read: set[tuple[int, Any]] = set()
         self._held: list[np.ndarray] = []
         """Arrays in containers of which all was read."""
@@ -500,7 +503,14 @@ class Session:
             del self.passed[before:]
             for container in containers_only_read(f, passed, args, kwargs):
                 self.used_by_item(container)
-        return target(*args, **kwargs)
+        if self._under_way >= frames_allowed():  # Python's own count is for what we do (`deep.py`)
+            is_decided = self._is_inside or running.state.capture is not self.top
+            raise (RecursionError if is_decided else EndlessRecursion)("maximum recursion depth exceeded")
+        self._under_way += 1
+        try:
+            return target(*args, **kwargs)
+        finally:
+            self._under_way -= 1
 
     def get(self, container: dict, key: Any, default: Any = None, /) -> Any:
         """`container.get(key, default)`."""
