@@ -114,7 +114,9 @@ class Body:
 
 def test_arrays_of_an_object_that_was_made_inside_are_no_inputs():
     f = lambda a: Body(a).after(0.7)
-    slope, curvature = [derive(f, method="five-point")(1.3) for derive in (wg.numerical.derivative, wg.numerical.hessian)]
+    slope, curvature = [
+        derive(f, method="five-point")(1.3) for derive in (wg.numerical.derivative, wg.numerical.hessian)
+    ]
     for place in (lambda d: d(f), lambda d: wg.jit(d(f)), lambda d: d(wg.jit(f))):
         np.testing.assert_allclose(place(wg.grad)(1.3), slope, rtol=1e-8)
         np.testing.assert_allclose(place(wg.hessian)(1.3), curvature, rtol=1e-5)
