@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.csgraph
 import scipy.sparse.linalg as sl
 from harness import check
 
@@ -62,6 +63,9 @@ EXPRESSIONS = {
     "spsolve": lambda p: sl.spsolve((made(p) + 9 * sp.eye_array(3)).tocsc(), B * p[1]),
     "triangular": lambda p: sl.spsolve_triangular(sp.tril(made(p) + 9 * sp.eye_array(3)).tocsr(), B * p[1]),
     "splu": lambda p: sl.splu(sp.csc_array(M) * p[0]).solve(B),
+    "conjugates": lambda p: np.conj(made(p) * (1 + 2j)).toarray().imag @ B,
+    "ufuncs": lambda p: np.abs(np.sin(made(p)) - np.negative(made(p))) @ B,
+    "an array on the left": lambda p: B * made(p, sp.csr_matrix) + (B + made(p)) @ B + B @ made(p) + B / p[0],
     "norms": lambda p: sl.norm(made(p)) + sl.norm(made(p), 1),
 }  # fmt: skip
 
@@ -254,6 +258,14 @@ def test_formats_of_what_is_computed(kind):
         assert type(found) is type(expected), k
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:k >= N")
+@pytest.mark.parametrize("f", [sl.eigsh, sl.expm, sp.csgraph.dijkstra], ids=lambda f: f.__name__)
+def test_functions_without_a_rule_are_named(f):
+    for derivative in (wg.grad, wg.jit):
+        with pytest.raises(UnsupportedFunctionError, match=f"{f.__name__} of a sparse matrix with traced entries"):
+            derivative(lambda p: np.sum(f(made(p))[0]))(P)
 
 
 def test_comparisons_are_refused():

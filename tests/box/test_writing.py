@@ -617,3 +617,16 @@ def test_a_value_of_an_inner_differentiation_must_not_be_left_in_an_outer_array(
 
     with pytest.raises(wg.errors.EscapedValueError):
         wg.grad(f)(np.ones(3))
+
+
+def filled(x):
+    y, z = np.ndarray(3), np.ndarray((2, 2), dtype=float, order="F")
+    y[:], z[...] = 0.0, x * 2
+    y[np.arange(3) > 0] = x**2
+    return y @ np.arange(3) + z[0, 1] + np.ndarray(2, float, np.array([1.0, 2.0]))[1]
+
+
+def test_arrays_that_are_made_by_their_class():
+    for derivative in (wg.grad(filled), wg.jit(wg.grad(filled)), wg.grad(wg.jit(filled))):
+        np.testing.assert_allclose(derivative(1.5), 6 * 1.5 + 2, rtol=1e-15)
+    assert wg.jit(filled)(1.5) == filled(1.5)

@@ -1,5 +1,7 @@
 """Branches whose results cannot be put together: compiled for the branch that is taken, and anew for the other."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -96,12 +98,42 @@ def test_both_ways_in_one_call_are_refused():
         wg.jit(f)(0.1)
 
 
-def test_what_was_printed_cannot_be_undone():
+def told(x):
+    print("begin", x)
+    for k in range(2):
+        print("before", k * x)
+    known = {"large": x} if x > 2 else {}
+    warnings.warn(f"{len(known)} known", UserWarning, stacklevel=2)
+    message = None if x > 3 else "small"
+    print("end", message)
+    return x * x if not known else 2 * x
+
+
+def test_what_a_program_tells_it_tells_once(capsys):
+    def heard(f, x):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            y = f(x)
+        return y, capsys.readouterr().out, [str(w.message) for w in warned]
+
+    places = [wg.jit(told), wg.jit(wg.value_and_grad(told)), wg.value_and_grad(wg.jit(told))]
+    for x in (1.0, 2.5, 4.0, 1.0):
+        value, *want = heard(told, x)
+        for f in places:
+            found, *said = heard(f, x)
+            assert said == want
+            if isinstance(found, tuple):
+                found, slope = found
+                assert slope == (2 * x if x < 2 else 2.0)
+            assert found == value
+
+
+def test_what_a_program_has_asked_cannot_be_asked_again():
+    rng = np.random.default_rng(0)
+
     def f(x):
-        print(x)
-        known = {}
-        if x > 2:
-            known = {"large": x}
+        x = x + rng.normal()
+        known = {"large": x} if x > 2 else {}
         return x if not known else 2 * x
 
     with pytest.raises(StagingError, match="in one branch"):

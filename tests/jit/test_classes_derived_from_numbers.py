@@ -80,3 +80,20 @@ def test_numbers_that_are_integers():
         assert wg.grad(compiled)(x) == wg.grad(f)(x) == (2 if x.is_integer() else 3)
     with pytest.raises(AttributeError, match="is_integer"):
         wg.jit(lambda x: x.is_integer())(np.ones(2))
+
+
+class Impedance:
+    def __init__(self, r):
+        self.r = r
+
+    def __complex__(self):
+        return complex(self.r, 2.0)
+
+    def __float__(self):
+        return float(self.r) * 2
+
+
+def test_objects_that_say_which_number_they_are():
+    f = lambda r: abs(complex(Impedance(r)) * 1j) + float(Impedance(r))
+    for derivative in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(derivative(1.5), 1.5 / 2.5 + 2, rtol=1e-15)

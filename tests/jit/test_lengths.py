@@ -95,3 +95,22 @@ def test_selections_put_together_with_others_in_a_loop(put_together):
     expected = wg.numerical.derivative(f, method="five-point")(2.3)
     for derivative in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
         np.testing.assert_allclose(derivative(2.3), expected, rtol=1e-8)
+
+
+def nearest_to_one(x):
+    distance = np.abs(x - 1)
+    place = np.where(distance == distance.min())[0]
+    if distance[place] > 2:
+        raise ValueError("none is near")
+    return np.sum(x[place] ** 2) * x[0]
+
+
+def test_truth_of_an_array_that_has_one_element_when_the_program_runs():
+    x = np.array([3.5, 1.25, -0.5])
+    np.testing.assert_allclose(wg.jit(nearest_to_one)(x), nearest_to_one(x), rtol=1e-15)
+    for gradient in (wg.jit(wg.grad(nearest_to_one)), wg.grad(wg.jit(nearest_to_one))):
+        np.testing.assert_allclose(gradient(x), [1.25**2, 2 * 1.25 * 3.5, 0.0], rtol=1e-14)
+    with pytest.raises(ValueError, match="none is near"):
+        wg.jit(nearest_to_one)(x + 9)
+    with pytest.raises(ValueError, match="truth value of an array with more than one element"):
+        wg.jit(nearest_to_one)(np.array([1.5, 0.5]))

@@ -64,6 +64,7 @@ class SparseMatrix:
     """A sparse matrix with traced entries, in coordinate form; entries at one place add up."""
 
     __array_priority__ = 1001.0
+    """Of ufuncs NumPy calls the method of that name, `A.conjugate()`, as with SciPy's matrices."""
 
     def __init__(self, entries: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False,
                  format: str = "coo", is_in_order: bool | None = None, template: Any = None):  # fmt: skip
@@ -420,10 +421,6 @@ for _name in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arct
               "deg2rad", "rad2deg"):  # fmt: skip
     setattr(SparseMatrix, _name, _elementwise_of_entries(_name))
 
-
-_OPERATORS = {
-    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.matmul: "matmul", np.power: "pow",
-}  # fmt: skip
 
 # Among the results of a function it is a container of one leaf, its entries.
 tree.register(
