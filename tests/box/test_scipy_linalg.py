@@ -326,3 +326,10 @@ def test_factors_of_a_matrix_whose_last_pivot_is_zero():
     want = (8 * (mean(1.3 + h) - mean(1.3 - h)) - mean(1.3 + 2 * h) + mean(1.3 - 2 * h)) / (12 * h)
     for slope in (wg.grad(mean)(1.3), wg.jvp(mean, (1.3,), (1.0,))[1], wg.jit(wg.grad(mean))(1.3)):
         np.testing.assert_allclose(slope, want, rtol=1e-8)
+
+
+@pytest.mark.parametrize("f", [scipy.linalg.lapack.dpotrf, scipy.linalg.blas.dnrm2], ids=["dpotrf", "dnrm2"])
+def test_functions_of_fortran_are_named(f):
+    for derivative in (wg.grad, wg.jit):
+        with pytest.raises(UnsupportedFunctionError, match=r"scipy\.linalg\.(lapack\.dpotrf|blas\.dnrm2) has no"):
+            derivative(lambda a: f(a)[0])(np.eye(2))

@@ -209,9 +209,15 @@ _OF_UFUNCS = ("scipy.special", "shapely.lib")
 """Modules with ufuncs, which do not say where they come from."""
 
 
+_OF_F2PY = ("scipy.linalg.lapack", "scipy.linalg.blas")
+
+
 def name_of(function: Any) -> str:
     """A NumPy function as users write it."""
     name = getattr(function, "__name__", repr(function))
+    if function.__class__.__name__ == "fortran":  # which has no module
+        name = name.removeprefix("function ")
+        return next((f"{m}.{name}" for m in _OF_F2PY if getattr(sys.modules.get(m), name, None) is function), name)
     if name in ("__init__", "__new__"):  # of a class, which users call
         name = function.__qualname__.rpartition(".")[0]
     module = getattr(function, "__module__", "") or "numpy"

@@ -182,7 +182,7 @@ def _for_other(f: Any) -> Any:
         look_for_imports()
     if kind in CALLABLES:
         return CALLABLES[kind](f)
-    if kind.__name__ in _OF_CYTHON:
+    if kind.__name__ in _OF_COMPILERS:
         return with_instrumented_arguments(f, False)
     python = python_of(f)
     return instrument(f) if python is None else _of_numba(f, python)
@@ -262,8 +262,8 @@ def _for_method(f: Any) -> Any:
     return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
 
 
-_OF_CYTHON = frozenset(("cython_function_or_method", "fused_cython_function"))
-"""Classes of compiled functions; each module has its own."""
+_OF_COMPILERS = frozenset(("cython_function_or_method", "fused_cython_function", "fortran"))
+"""Classes of functions that Cython and f2py make; each module has its own."""
 
 
 def _unbound(f: Any) -> Any:
@@ -569,7 +569,8 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
         return a if keeps else without_cells(a)
     if is_user_function(a):
         return instrument(a)
-    return a if python_of(a) is None else call(a)
+    found = replacement_of(a) if a.__class__ is FunctionType else None  # map(np.asarray_chkfinite, xs)
+    return found or (a if python_of(a) is None else call(a))
 
 
 def _is_compiled(kind: type) -> bool:
