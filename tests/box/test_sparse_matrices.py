@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import scipy.sparse.csgraph
 import scipy.sparse.linalg as sl
 from harness import check
 

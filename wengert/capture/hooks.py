@@ -35,7 +35,16 @@ from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, cl
 from wengert.box.array_classes import held as array_in
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, name_of, no_rule_yet
+from wengert.box.dispatch import (
+    CALLABLES,
+    CALLERS,
+    FUNCTIONS,
+    METHODS,
+    SUBSCRIPTED,
+    first_by_name,
+    name_of,
+    no_rule_yet,
+)
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
