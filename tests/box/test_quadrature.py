@@ -208,6 +208,13 @@ def test_integrals_of_derivatives_that_do_not_converge(f, derive):
         derive(f)(2.0)
 
 
+def test_integrands_that_are_infinite_at_a_limit_that_moves():
+    f = lambda t: si.quad(lambda s: (t - s) ** -0.4, 0.0, t)[0]
+    for derivative in (wg.grad(f), wg.jit(wg.grad(f)), lambda t: wg.jvp(f, (t,), (1.0,))):
+        with pytest.raises(ConvergenceError, match="substitute another variable"):
+            derivative(1.2)
+
+
 def test_warnings_of_integrals_point_at_the_line_of_the_user():
     with pytest.warns(si.IntegrationWarning) as seen:
         wg.grad(lambda b: si.quad(lambda t: np.sin(1 / t), 0.0, b, limit=5)[0])(1.0)

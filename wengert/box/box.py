@@ -56,6 +56,7 @@ from wengert.box.operators import (
     is_number,
     is_of_user,
     python_number,
+    try_in_python,
 )
 from wengert.box.options import into, ufunc_with_options
 from wengert.box.subclasses import refusal
@@ -77,6 +78,7 @@ from wengert.box.writing import (
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
+    UnsupportedAttributeError,
 )
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -96,8 +98,8 @@ def escaped() -> EscapedValueError:
     """The error for a traced value that outlived its differentiation."""
     return EscapedValueError(
         "a traced value was used after the differentiation it belongs to had ended",
-        remedy="return values from the differentiated function (or use has_aux=True) instead of storing them outside, "
-        "and do not return functions that close over its arguments",
+        remedy="store the number instead, losses.append(wg.stop_gradient(loss)), or return the value (with "
+        "has_aux=True); and do not return functions that close over arguments of the differentiated function",
     )
 
 
@@ -190,7 +192,12 @@ def _demand_items(x: Box, idx: Any) -> None:
     if x.shape or not x._is_python_number:
         return
     if not all(i is None or i is Ellipsis for i in (idx if idx.__class__ is tuple else (idx,))):
-        raise TypeError(f"{_PYTHONS.get(x.dtype.kind, 'float')!r} object is not subscriptable")
+        raise TypeError(f"{_class_of(x)} object is not subscriptable")
+
+
+def _class_of(x: Box) -> str:
+    """What Python calls a number of its own, in an error."""
+    return repr(_PYTHONS.get(x.dtype.kind, "float"))
 
 
 _PYTHONS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
@@ -330,8 +337,10 @@ class Box(Traced):
             raise put_into_sparse()
         raise self._not_an_array()
 
-    def _not_an_array(self) -> ConcretizationError:
+    def _not_an_array(self) -> ConcretizationError | EscapedValueError:
         """The error for a value that is made an ordinary array of."""
+        if self._owner.alive is False:
+            return escaped()
         return ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
             remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "
@@ -489,6 +498,7 @@ class Box(Traced):
             return capture.operate(e.floor_divide, "floor_divide", self, other), capture.operate(
                 e.remainder, "remainder", self, other
             )
+        try_in_python(divmod, self, other)
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> Any:
@@ -497,6 +507,7 @@ class Box(Traced):
             return capture.operate(e.floor_divide, "floor_divide", other, self), capture.operate(
                 e.remainder, "remainder", other, self
             )
+        try_in_python(divmod, other, self)
         return other // self, other % self
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -510,12 +521,14 @@ class Box(Traced):
     def __len__(self) -> int:
         shape = self.shape
         if not shape:
-            raise TypeError("len() of unsized object")
+            named = f"object of type {_class_of(self)} has no len()" if self._is_python_number else ""
+            raise TypeError(named or "len() of unsized object")
         return shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
-            raise TypeError("iteration over a 0-d array")
+            named = f"{_class_of(self)} object is not iterable" if self._is_python_number else ""
+            raise TypeError(named or "iteration over a 0-d array")
         return ArrayIterator(self)
 
     def __getitem__(self, idx: Any) -> Any:
@@ -555,6 +568,8 @@ class Box(Traced):
         set_item(self, idx, value)
 
     def __contains__(self, item: Any) -> bool:
+        if not self.shape and self._is_python_number:
+            raise TypeError(f"argument of type {_class_of(self)} is not iterable")
         return bool(np.any(plain(self == item)))
 
     # ----------------------------------------------------------------------------- what would cut the derivative
@@ -563,7 +578,9 @@ class Box(Traced):
         held = settled(self)
         return bool(held._value if isinstance(held, Box) else held)
 
-    def _cut(self, what: str, remedy: str) -> ConcretizationError:
+    def _cut(self, what: str, remedy: str) -> ConcretizationError | EscapedValueError:
+        if self._owner.alive is False:
+            return escaped()
         frame = sys._getframe(2)
         running.state.cut_at = (frame.f_code, frame.f_lasti)  # C code may raise something else in its place
         return ConcretizationError(f"{what} of a traced value would lose its derivative", remedy=remedy)
@@ -731,9 +748,9 @@ class Box(Traced):
             near = difflib.get_close_matches(name, [n for n in dir(np.ndarray) if not n.startswith("_")], 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise AttributeError(f"{what} has no attribute {name!r}{hint}", name=name, obj=self)
-        raise AttributeError(
-            f"traced arrays have no attribute {name!r} (NumPy's have one); use a NumPy function instead, "
-            f"or wg.stop_gradient(x).{name} for a constant"
+        raise UnsupportedAttributeError(
+            f"traced arrays have no attribute {name!r} (NumPy's have one)",
+            remedy=f"use a NumPy function instead, or wg.stop_gradient(x).{name} for a constant",
         )
 
 

@@ -17,8 +17,8 @@ from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS, as_made
 from wengert.box.dispatch import FUNCTIONS, if_present
-from wengert.box.functions.operands import NO_ARRAY, array_of, holds_traced, operand
-from wengert.errors import InPlaceError
+from wengert.box.functions.operands import array_of, holds_traced, operand
+from wengert.errors import NO_ARRAY, InPlaceError
 from wengert.ops.op import Traced
 
 _LISTS = (list, tuple)

@@ -20,6 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from wengert.box.dispatch import FUNCTIONS, name_of
 from wengert.box.functions import reductions as red
 from wengert.box.functions.nan_reductions import nan_extreme
+from wengert.box.functions.norms import hypotenuse
 from wengert.box.functions.operands import array, cast, join, with_dtype
 from wengert.box.functions.reductions import NOTHING, as_mask, cast_if, is_given, kept_shape, reduced_axes
 from wengert.box.functions.statistics import logsumexp
@@ -80,6 +81,15 @@ def _logaddexp(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> A
     return cast(e.logaddexp(initial, y), dtype_of(y)) if is_given(initial) else y
 
 
+def _hypot(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    if is_given(where):
+        x = e.where(as_mask(where, shape_of(x)), x, 0)
+    axes = reduced_axes(axis, ndim_of(x))
+    y = hypotenuse(x, axes) if axes else e.absolute(x)
+    y = s.reshape(y, shape=kept_shape(shape_of(x), axes)) if keepdims else y
+    return e.hypot(initial, y) if is_given(initial) else y
+
+
 _REDUCTIONS: dict[Any, Callable] = {
     np.add: red.sum,
     np.multiply: red.prod,
@@ -90,6 +100,7 @@ _REDUCTIONS: dict[Any, Callable] = {
     np.logical_and: _all,
     np.logical_or: _any,
     np.logaddexp: _logaddexp,
+    np.hypot: _hypot,
 }
 
 

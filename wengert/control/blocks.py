@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.box.functions.operands import join
 from wengert.box.writing import zeros
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Node, Type, Var, all_nodes
+from wengert.ir.node import Block, Dyn, Node, Type, Var, all_nodes
 from wengert.ir.symbol import Dim, Sym
 from wengert.modes.dual import push
 from wengert.modes.linear import selected
@@ -99,6 +100,26 @@ class Linearised:
             outputs = [*self.values, *[r if kept is None else kept(r) for r in residuals]]
             return Block(capture.params, capture.nodes, [capture.operand(y) for y in outputs])
 
+    def collecting(
+        self, saved: Sequence[Sym], ragged: Sequence[Sym], place: int, carried: int
+    ) -> tuple[Block, list[Sym]]:
+        """The block of a loop with residuals as further results, and with arrays that it carries, as parameters from
+        `place` on, behind which the rows of ragged residuals are put; and where those of an iteration begin."""
+        block, capture = self.primal(saved, padded), self.capture
+        block, capture = self.primal(saved, padded), self.capture
+        if not ragged:
+            return block, []
+        capture.alive = True
+        with capturing(capture):
+            rows = [capture.formal(Type((Dyn(), *shape_of(r)[1:]), r.dtype)) for r in ragged]
+            begins = [shape_of(x)[0].sym for x in rows]
+            longer = [capture.operand(join([x, r], 0)) for x, r in zip(rows, ragged, strict=True)]
+            given, new = capture.params[: -len(rows)], capture.params[-len(rows) :]
+            params = [*given[:place], *new, *given[place:]]
+            ends = [capture.operand(x) for x in begins]
+            results = [*block.results[:carried], *longer, *block.results[carried:], *ends]
+            return Block(params, capture.nodes, results), begins
+
 
 class Transposed:
     """The transposed linear part of a block.
@@ -157,11 +178,21 @@ def padded(x: Any) -> Any:
     if all(n.__class__ is int for n in shape):
         return x
     if any(n.__class__ is Dim and n.bound is None for n in shape):
-        raise UnsupportedFunctionError(
-            "reverse mode through a loop or branch in which an array has a length without a known bound",
-            remedy="make the array of a fixed size outside of the loop, and use slices of it",
-        )
+        refuse_ragged()
     return with_room(x, shape=tuple([n if n.__class__ is int else n.bound for n in shape]))
+
+
+def refuse_ragged() -> NoReturn:
+    raise UnsupportedFunctionError(
+        "reverse mode through a loop or branch in which an array has a length without a known bound",
+        remedy="make the array of a fixed size outside of the loop, and use slices of it",
+    )
+
+
+def is_ragged(x: Any) -> bool:
+    """Whether rows of a residual are kept one after the other, since nothing says how many there are at most."""
+    first, *rest = shape_of(x) or (0,)
+    return first.__class__ is Dim and first.bound is None and all(n.__class__ is int for n in rest)
 
 
 def padded_if_bounded(x: Any) -> Any:
@@ -191,7 +222,7 @@ def with_lengths(residuals: Sequence[Any]) -> list[Any]:
 def unpadded(r: Any, kept: dict[int, Any]) -> Any:
     """A residual, from what was kept of all of them by variable."""
     x = kept[id(r._node)]
-    if all(n.__class__ is int for n in shape_of(r)):
+    if is_ragged(r) or all(n.__class__ is int for n in shape_of(r)):
         return x
     pattern = []
     for n in shape_of(r):

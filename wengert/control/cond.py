@@ -25,7 +25,7 @@ from wengert.control.blocks import (
     with_lengths,
     zeros_for,
 )
-from wengert.control.differing import one_by_one
+from wengert.control.differing import demand_nothing_outside, one_by_one
 from wengert.control.lifting import joined, lifted, parts_of
 from wengert.control.remat import recomputed
 from wengert.errors import ConcretizationError
@@ -56,6 +56,8 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
         args = (pred, *operands)
     branches = [params[name] for name in ("then", "orelse")]
     differs = mode.owns(pred)
+    if differs:
+        demand_nothing_outside(mode, *branches)
     if differs and mode.batches and blocks_may_raise(*branches):
         types = [Type((), np.dtype(bool)), *[p.type for p in branches[0].params]]
         return one_by_one(mode, cond, args, types, params)
