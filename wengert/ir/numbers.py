@@ -84,11 +84,13 @@ def python_class(x: Any) -> type | None:
 def check(ok: Any, error: str, message: str) -> None:
     """Raise when the program comes here unless a condition holds. (Of a batch only a `try` around it asks.)"""
     if (isinstance(ok, Traced) or not ok) and not Handlers.catch(ok, error, message) and innermost(ok) is not None:
-        ok = settled(ok)
-        if isinstance(ok, Traced) and ok.__class__ is not Sym:
-            call(require, ok, error=error, message=message)  # of an interval: whether it holds for some number
-        else:
-            running.state.capture.check(ok, error, message)
+        ok, capture = settled(ok), running.state.capture
+        if ok.__class__ is Sym or (capture is not None and not isinstance(ok, Traced)):
+            capture.check(ok, error, message)
+        else:  # of an interval: whether it holds for some number
+            if capture is None:
+                Handlers.demand_alike(ok, error)
+            call(require, ok, error=error, message=message)
 
 
 def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
