@@ -24,7 +24,7 @@ from wengert.box.array_classes import Held
 from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.dispatch import BLIND, FUNCTIONS, entered_in
+from wengert.box.dispatch import FUNCTIONS, entered_in, meaning_of
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.nditer import ElementIterator
@@ -549,6 +549,6 @@ def replacement_of(f: Any) -> Any:
     if PENDING:
         look_for_imports()
     found = REPLACEMENTS.get(f)
-    if found is None and f in BLIND:
-        found = REPLACEMENTS[f] = _if_traced(f, BLIND[f])
+    if found is None and (meaning := meaning_of(f)) is not None:
+        found = REPLACEMENTS[f] = _if_traced(f, meaning)
     return found
