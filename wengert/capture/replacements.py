@@ -30,7 +30,7 @@ from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.nditer import ElementIterator
 from wengert.box.functions.norms import hypotenuse
 from wengert.box.functions.operands import NUMBERS, array, cast, fitted, holds_traced
-from wengert.box.operators import as_python_number, inside, python_number
+from wengert.box.operators import as_python_number, inside, is_enclosed, python_number
 from wengert.box.writing import plain, settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
@@ -133,7 +133,7 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
         if original not in _ROUNDING:  # (which are exact)
             args = tuple([a if k and original is math.ldexp else _as_double(a) for k, a in enumerate(args)])
-        checks = not known and running.state.capture is not None and original.__module__ == "math"
+        checks = not known and original.__module__ == "math"
         y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
         if known and running.state.capture is None:
             refuse_failures(original.__name__, args, y if y.__class__ is tuple else (y,))
@@ -346,6 +346,8 @@ def class_of(x: Box) -> type:
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
         return python_class(x) or dtype_of(x).type
+    if isinstance(value, Traced) and not x._is_python_number:  # an interval
+        return dtype_of(x).type
     if x._is_python_number:
         return type(NUMBERS[dtype_of(x).kind])
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
@@ -435,6 +437,31 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
 
 
 # Their results are called later, perhaps with traced values.
+
+
+def holds_intervals(args: Sequence[Any]) -> bool:
+    """Whether an interval is among arguments of `min` or `max`: several, a list of them, or an array."""
+    if len(args) == 1 and isinstance(args[0], Box):
+        return len(shape_of(args[0])) == 1 and is_enclosed(args[0])
+    items = args[0] if len(args) == 1 and args[0].__class__ in (list, tuple) else args
+    return any(isinstance(x, Traced) and is_enclosed(x) for x in items)
+
+
+def _extreme(original: Callable, of_two: Callable, of_array: Callable) -> Callable:
+    """`min` or `max`: of intervals, what is between the extremes of their bounds."""
+
+    @functools.wraps(original)
+    def replacement(*args: Any, **options: Any) -> Any:
+        if options or not holds_intervals(args):
+            return original(*args, **options)
+        return of_array(args[0]) if isinstance(args[0], Box) and len(args) == 1 else functools.reduce(
+            of_two, args[0] if len(args) == 1 else args)  # fmt: skip
+
+    return replacement
+
+
+REPLACEMENTS[min] = _extreme(min, lambda x, y: np.minimum(x, y), lambda x: np.min(x))
+REPLACEMENTS[max] = _extreme(max, lambda x, y: np.maximum(x, y), lambda x: np.max(x))
 
 
 @replaces(np.vectorize)
