@@ -35,12 +35,13 @@ from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, cl
 from wengert.box.array_classes import held as array_in
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, no_rule_yet
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, name_of, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
+from wengert.box.functions.sparse_matrix import SparseMatrix, not_supported
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
@@ -455,7 +456,10 @@ def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False)
                 return lent(result, plain) if plain else result
         except Exception as error:  # pandas, for one, has classes of its own
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
-            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, _all(args, kwargs)):
+            given_now = _all(args, kwargs)
+            if _is_of_sparse_matrices(error, given_now):
+                raise not_supported(f"{name_of(f)} of a sparse matrix with traced entries") from error
+            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, given_now):
                 raise
             refusal = error
         raise no_rule_yet(f) from (None if isinstance(refusal, ConcretizationError) else refusal)  # it says less
@@ -549,6 +553,11 @@ def _names_class(error: BaseException, args: tuple) -> bool:
         f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words
         for name in names
     )
+
+
+def _is_of_sparse_matrices(error: BaseException, args: tuple) -> bool:
+    """Whether a function without a rule was given a sparse matrix with traced entries, and takes it for no matrix."""
+    return isinstance(error, (TypeError, ValueError)) and any(isinstance(a, SparseMatrix) for a in args)
 
 
 def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:

@@ -284,8 +284,7 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
 @replaces(float)
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
-        own = getattr(x.__class__, "__float__", None)
-        y = own(x) if own.__class__ is FunctionType else None  # of a class of the user's
+        y = _as_its_class_says(x, "__float__")
         if not isinstance(y, Box):
             return y if isinstance(y, float) else float(read_text(x))
         x = y
@@ -297,6 +296,12 @@ def _float(x: Any = 0.0) -> Any:
     if dtype_of(x).kind != "f":
         x = s.astype(x, dtype=np.dtype(np.float64))
     return as_python_number(x)
+
+
+def _as_its_class_says(x: Any, method: str) -> Any:
+    """An object as a number, if its class is of the user's and says how; otherwise `None`."""
+    own = getattr(x.__class__, method, None)
+    return own(x) if own.__class__ is FunctionType else None
 
 
 def _text_of(write: Callable) -> Callable:
@@ -316,6 +321,9 @@ REPLACEMENTS[str], REPLACEMENTS[repr] = _text_of(str), _text_of(repr)
 
 @replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and not kwargs and not isinstance(args[0], Traced):
+        y = _as_its_class_says(args[0], "__complex__")
+        args = args if y is None else (y,)
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
         for part in parts.values():
