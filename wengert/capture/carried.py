@@ -409,7 +409,18 @@ class Carried:
         return values + [settled(root) for root in self.roots.values()] + self.identity.starts()
 
     def finish(self, results: Sequence[Any], count: Any) -> None:
-        """Bind what is carried after the last iteration, the `count`-th."""
+        """Bind what is carried after the last iteration, the `count`-th. If that cannot be done, the loop has not been:
+        its iterations may be done in another way."""
+        before = [settled(root) for root in self.roots.values()]
+        try:
+            self._finish(results, count)
+        except Exception:
+            for root, content_before in zip(self.roots.values(), before, strict=True):
+                assign(root, content_before)
+            self.set(self.state)
+            raise
+
+    def _finish(self, results: Sequence[Any], count: Any) -> None:
         remaining = iter([SETTLING.wrap(x) for x in results])  # (plain arrays, if the loop has plain operands only)
         values = list(self.state)
         found: dict[Key, Any] = {}

@@ -21,13 +21,15 @@ from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Dyn, Node, Type, Var, all_nodes
 from wengert.ir.symbol import Dim, Sym
+from wengert.modes.dual import push
 from wengert.modes.linear import selected
 from wengert.modes.tape import record
 from wengert.ops.guarded import guarded_product
 from wengert.ops.index import index
+from wengert.ops.op import Op, call
 from wengert.ops.sizes import padded as with_room
 from wengert.running import running
-from wengert.types import shape_of
+from wengert.types import aval_of, shape_of
 
 
 def block_of(function: Callable[..., Sequence[Any]], params: Sequence[Var]) -> Block:
@@ -49,6 +51,21 @@ def unwrapped(trace: Any, kind: Any, args: Sequence[Any]) -> tuple[list[bool], l
     """Which operands belong to a trace, and what is inside them."""
     mine = [a.__class__ is kind and a._owner is trace for a in args]
     return mine, [a._value if m else a for a, m in zip(args, mine, strict=True)]
+
+
+def tangent_through(
+    op: Op, mine: Sequence[bool], values: Sequence[Any], params: dict, wanted: Sequence[bool]
+) -> Callable:
+    """How tangents of operands go through an op that holds code, to those of its results that are wanted: by forward
+    mode, from the values of all operands."""
+
+    def tangent(dots: Sequence[Any]) -> list[Any]:
+        given = iter(dots)
+        all_dots = [next(given) if m else None for m in mine]
+        ys, y_dots = push(lambda *xs: list(call(op, *xs, **params)), values, all_dots)
+        return [zeros(*aval_of(y)) if d is None else d for y, d, w in zip(ys, y_dots, wanted, strict=True) if w]
+
+    return tangent
 
 
 # ------------------------------------------------------------------------------------------------------ reverse mode

@@ -23,6 +23,7 @@ from wengert.control.blocks import (
     is_ragged,
     refuse_ragged,
     selects,
+    tangent_through,
     unpadded,
     unwrapped,
     with_lengths,
@@ -40,7 +41,6 @@ from wengert.ir.interpret import run
 from wengert.ir.lengths import interval_of
 from wengert.ir.node import Block, Var
 from wengert.ir.symbol import Sym
-from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
@@ -307,13 +307,8 @@ def record_loop(
             *results[n:],
         ]
 
-    def tangent(dots: Sequence[Any]) -> list[Any]:
-        given = iter(dots)
-        all_dots = [next(given) if m else None for m in mine]
-        ys_, y_dots = push(lambda *xs: list(call(op, *xs, **params)), held[: len(args)], all_dots)
-        chosen = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
-        return [zeros(*aval_of(y)) if d is None else d for y, d, c in zip(ys_, y_dots, chosen, strict=True) if c]
-
+    wanted = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
+    tangent = tangent_through(op, mine, held[: len(args)], params, wanted)
     is_long = count.__class__ is int and count > 0
     boxes = iter(
         trace.custom(
