@@ -83,7 +83,7 @@ class TracedMatrix(SparseMatrix):
 
     def __init__(self, data: Any, template: Template):
         rows = np.repeat(np.arange(template.shape[0]), np.diff(template.indptr))
-        super().__init__(data, rows, template.indices, template.shape)
+        super().__init__(data, rows, template.indices, template.shape, format="csr", is_in_order=True)
         self.template = template
 
     def __abs__(self) -> Any:

@@ -40,6 +40,7 @@ from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
+from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
@@ -470,7 +471,9 @@ def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False)
                 return lent(result, plain) if plain else result
         except Exception as error:  # pandas, for one, has classes of its own
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
-            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, _all(args, kwargs)):
+            everything = _all(args, kwargs)
+            unknown = isinstance(error, TypeError) and any(isinstance(a, SparseMatrix) for a in everything)
+            if not swallowed and not unknown and not _rejects_traced(error, f) and not _names_class(error, everything):
                 raise
             refusal = error
         raise no_rule_yet(f) from (None if isinstance(refusal, ConcretizationError) else refusal)  # it says less
@@ -573,6 +576,8 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
+    if a.__class__ is SparseMatrix and not keeps:
+        return a.plain_if_known()
     if is_user_function(a):
         return instrument(a)
     return a if python_of(a) is None else call(a)
