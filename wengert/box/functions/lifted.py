@@ -181,6 +181,8 @@ class Lifted:
         else:
             kind.made(made[id(x)], x, parts)
             self._copies[id(x)] = made[id(x)], kind.parts(made[id(x)])
+        if kind is _OBJECT and running.state.capture is not None and id(x) not in self._outside:
+            running.state.capture.note_created(made[id(x)])  # as the one that it is a copy of: its arrays are no inputs
         return made[id(x)]
 
     def _current(self, x: Any, kind: _Kind) -> Content:
