@@ -13,8 +13,8 @@ what goes both ways in one call is refused, with the error that was raised first
 
 A program that has done something which is seen outside cannot be begun again, so there are no assumptions in it. What
 it only tells others (prints, logs, warns) is counted: a program that is begun again does not tell it twice (`Telling`).
-What is raised while a function is captured under an assumption need not be raised when it runs: other assumptions are tried,
-and if none helps it is refused.
+What is raised while a function is captured under an assumption need not be raised when it runs: other assumptions are
+tried, and if none helps it is refused.
 """
 
 from __future__ import annotations

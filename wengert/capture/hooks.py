@@ -35,7 +35,16 @@ from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, cl
 from wengert.box.array_classes import held as array_in
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, name_of, no_rule_yet
+from wengert.box.dispatch import (
+    CALLABLES,
+    CALLERS,
+    FUNCTIONS,
+    METHODS,
+    SUBSCRIPTED,
+    first_by_name,
+    name_of,
+    no_rule_yet,
+)
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
@@ -567,6 +576,8 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
+    if a.__class__ is SparseMatrix and not keeps:
+        return a.plain_if_known()
     if is_user_function(a):
         return instrument(a)
     return a if python_of(a) is None else call(a)
