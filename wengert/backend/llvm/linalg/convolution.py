@@ -1,9 +1,10 @@
 """Convolutions of channels (`ops/convolution.py`) as products of matrices.
 
 The elements that meet each weight are copied into a row each (im2col), for as many examples at a time as stay in the
-cache. Then a convolution is weights · columns, the gradient of the weights is result · columnsᵀ, added up over the
-examples, and that of the input is weightsᵀ · result, whose rows are added where they came from. A kernel of one element
-that meets all places needs no columns.
+cache; few channels, and pictures whose columns would be large, do without (`placed_convolution.py`). Then a convolution
+is weights · columns, the gradient of the weights is result · columnsᵀ, added up over the examples, and that of the
+input is weightsᵀ · result, whose rows are added where they came from. A kernel of one element that meets all places
+needs no columns.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
     times,
 )
+from wengert.backend.llvm.linalg import placed_convolution
 from wengert.backend.llvm.linalg.blas import is_tiled, multiply
 from wengert.backend.llvm.linalg.matrices import (
     Matrix,
@@ -42,6 +44,7 @@ from wengert.backend.llvm.linalg.matrices import (
     scratch,
     strides_of,
 )
+from wengert.backend.llvm.linalg.zero_rows import is_finite
 from wengert.backend.llvm.machine.subroutines import shared_function
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -101,8 +104,36 @@ def emit(cx: Any, name: str, inputs: list[Buffer], out: Buffer, params: dict) ->
         x[0], g, w[0] // g, w[1], tuple(x[2:]), tuple(w[2:]), tuple(y[2:]),  # type: ignore[arg-type]
         params["strides"], params["dilation"], out.dtype,
     )  # fmt: skip
-    _RULES[name](cx, geometry, *inputs, out)
+    if _needs_no_columns(name, geometry):
+        _placed(cx, name, geometry, inputs, out)
+    else:
+        _RULES[name](cx, geometry, *inputs, out)
     return "blas"
+
+
+def _needs_no_columns(name: str, geo: Geometry) -> bool:
+    """Whether a convolution is quicker without columns (`placed_convolution.py`), and can be done so."""
+    few = geo.outputs < placed_convolution.FEW_CHANNELS
+    is_worth_it = few or geo.rows * geo.each * geo.dtype.itemsize > placed_convolution.LARGE
+    if geo.dtype.kind != "f" or math.prod(geo.kernel) == 1 or not is_worth_it:
+        return False
+    if name == "conv_weight":
+        return geo.dilation[-1] == 1 and geo.kernel[-1] > 2
+    return geo.strides[-1] == 1 if name == "conv" else set(geo.strides) == {1}
+
+
+def _placed(cx: Any, name: str, geo: Geometry, inputs: list[Buffer], out: Buffer) -> None:
+    a, b = [_in_order(cx, buffer) for buffer in inputs]
+    if name != "conv_input":
+        (placed_convolution.conv if name == "conv" else placed_convolution.conv_weight)(cx, geo, a, b, out)
+        return
+    count = I64(geo.groups * geo.outputs * geo.rows)
+    weights = Matrix(b.pointer, I64(1), count, count, I64(1), geo.dtype)
+    with cx.builder.if_else(cx.builder.trunc(is_finite(cx, weights), ir.IntType(1))) as (then, otherwise):
+        with then:
+            placed_convolution.conv_input(cx, geo, a, b, out)
+        with otherwise:
+            _conv_input(cx, geo, a, b, out)
 
 
 def _conv(cx: Any, geo: Geometry, x: Buffer, w: Buffer, y: Buffer) -> None:
