@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ from wengert.backend.llvm.linalg.matrices import (
     scratch,
     strides_of,
 )
-from wengert.backend.llvm.linalg.zero_rows import is_finite
+from wengert.backend.llvm.linalg.placed_convolution import Geometry, in_order, offset
 from wengert.backend.llvm.machine.subroutines import shared_function
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -59,37 +58,11 @@ _FEWEST_ROWS = 8
 """So many rows of a first factor make tiles of a product worth their while."""
 
 
-@dataclass
-class Geometry:
-    """Sizes of a convolution: `outputs` and `inputs` channels in each of the groups."""
-
-    examples: int
-    groups: int
-    outputs: int
-    inputs: int
-    size: tuple[int, ...]
-    kernel: tuple[int, ...]
-    places: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilation: tuple[int, ...]
-    dtype: np.dtype
-
-    @property
-    def rows(self) -> int:
-        """Of the columns: the weights of an output channel."""
-        return self.inputs * math.prod(self.kernel)
-
-    @property
-    def each(self) -> int:
-        """Columns of one example."""
-        return math.prod(self.places)
-
-    @property
-    def together(self) -> int:
-        """How many examples are done at a time."""
-        fit = _CACHED // max(self.rows * self.each * self.dtype.itemsize, 1)
-        least = -(-_FEWEST // max(self.each, 1))
-        return min(self.examples, max(1, min(fit, least)))
+def _together(geo: Geometry) -> int:
+    """How many examples are done at a time."""
+    fit = _CACHED // max(geo.rows * geo.each * geo.dtype.itemsize, 1)
+    least = -(-_FEWEST // max(geo.each, 1))
+    return min(geo.examples, max(1, min(fit, least)))
 
 
 def emit(cx: Any, name: str, inputs: list[Buffer], out: Buffer, params: dict) -> Any:
@@ -123,13 +96,11 @@ def _needs_no_columns(name: str, geo: Geometry) -> bool:
 
 
 def _placed(cx: Any, name: str, geo: Geometry, inputs: list[Buffer], out: Buffer) -> None:
-    a, b = [_in_order(cx, buffer) for buffer in inputs]
+    a, b = [in_order(cx, buffer) for buffer in inputs]
     if name != "conv_input":
         (placed_convolution.conv if name == "conv" else placed_convolution.conv_weight)(cx, geo, a, b, out)
         return
-    count = I64(geo.groups * geo.outputs * geo.rows)
-    weights = Matrix(b.pointer, I64(1), count, count, I64(1), geo.dtype)
-    with cx.builder.if_else(cx.builder.trunc(is_finite(cx, weights), ir.IntType(1))) as (then, otherwise):
+    with placed_convolution.if_finite(cx, b, geo.groups * geo.outputs * geo.rows, geo.dtype) as (then, otherwise):
         with then:
             placed_convolution.conv_input(cx, geo, a, b, out)
         with otherwise:
@@ -137,23 +108,23 @@ def _placed(cx: Any, name: str, geo: Geometry, inputs: list[Buffer], out: Buffer
 
 
 def _conv(cx: Any, geo: Geometry, x: Buffer, w: Buffer, y: Buffer) -> None:
-    w = _in_order(cx, w)
+    w = in_order(cx, w)
     with _blocks(cx, geo, True) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
         found = _result_rows(cx, geo, y, start, count, group)
         _gemm(cx, _weights(cx, geo, w, group), columns, found, add=False)
-        if geo.together > 1:
+        if _together(geo) > 1:
             _move(cx, geo, y, found, start, count, group, into=True)
 
 
 def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None:
-    y, w = _in_order(cx, y), _in_order(cx, w)
+    y, w = in_order(cx, y), in_order(cx, w)
     whole = geo.groups * geo.inputs * math.prod(geo.size)
     with _blocks(cx, geo, True) as (start, count):
         _clear(cx, x, times(cx.builder, start, I64(whole)), times(cx.builder, count, I64(whole)))
         with cx.loop(I64(geo.groups)) as group:
             given = _result_rows(cx, geo, y, start, count, group)
-            if geo.together > 1:
+            if _together(geo) > 1:
                 _move(cx, geo, y, given, start, count, group, into=False)
             columns = _empty_columns(cx, geo, count)
             _gemm(cx, _weights(cx, geo, w, group).turned, given, columns, add=False)
@@ -161,15 +132,15 @@ def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None
 
 
 def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
-    y = _in_order(cx, y)
-    if geo.examples % geo.together == 0 and _is_tiled(geo.rows, geo.together * geo.each, geo.outputs, geo.dtype):
+    y = in_order(cx, y)
+    if geo.examples % _together(geo) == 0 and _is_tiled(geo.rows, _together(geo) * geo.each, geo.outputs, geo.dtype):
         _conv_weight_by_tiles(cx, geo, x, y, w)
         return
     _clear(cx, w, I64(0), I64(geo.groups * geo.outputs * geo.rows))
     with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
         given = _result_rows(cx, geo, y, start, count, group)
-        if geo.together > 1:
+        if _together(geo) > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
         _gemm(cx, given, columns.turned, _weights(cx, geo, w, group), add=True)
 
@@ -182,7 +153,7 @@ def _conv_weight_by_tiles(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffe
     with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
         given = _result_rows(cx, geo, y, start, count, group)
-        if geo.together > 1:
+        if _together(geo) > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
         turned = fresh(cx, given.columns, given.rows, geo.dtype)
         copy(cx, given.turned, turned)
@@ -209,7 +180,7 @@ NAMES = frozenset(_RULES)
 @contextmanager
 def _blocks(cx: Any, geo: Geometry, apart: bool) -> Iterator[tuple[ir.Value, ir.Value]]:
     """A loop over blocks of examples: the first, and how many there are. Threads share it if they are `apart`."""
-    n, step = geo.examples, geo.together
+    n, step = geo.examples, _together(geo)
     blocks = -(-n // step)
     work = 2 * geo.groups * geo.outputs * geo.rows * geo.each * step
     loop = shared(cx, [I64(blocks)], weight=work, cost=blocks * work) if apart else cx.loops([I64(blocks)])
@@ -221,30 +192,6 @@ def _blocks(cx: Any, geo: Geometry, apart: bool) -> Iterator[tuple[ir.Value, ir.
             left = minus(b, I64(n), start)
             count = b.select(b.icmp_signed("<", left, count), left, count)
         yield start, count
-
-
-def _in_order(cx: Any, buffer: Buffer) -> Buffer:
-    """The buffer if its elements lie in order, else a copy."""
-    lengths = [known(n) for n in buffer.lengths]
-    wanted, step = [], 1
-    for n in reversed(lengths):
-        wanted.append(step)
-        step *= n  # type: ignore[operator]
-    strides = [known(s) for s in strides_of(cx, buffer)]
-    if all(n == 1 or s == v for n, s, v in zip(lengths, strides, wanted[::-1], strict=True)):
-        return Buffer(buffer.pointer, buffer.lengths, None, buffer.dtype)
-    new = Buffer(scratch(cx, I64(step), buffer.dtype), buffer.lengths, None, buffer.dtype)
-    with cx.loops(buffer.lengths, buffer.dtype) as at:
-        value = load_element(cx.builder, buffer.pointer, _offset(cx, at, strides_of(cx, buffer)), buffer.dtype)
-        store_element(cx.builder, value, new.pointer, _offset(cx, at, strides_of(cx, new)), buffer.dtype)
-    return new
-
-
-def _offset(cx: Any, at: Sequence[ir.Value], steps: Sequence[ir.Value]) -> ir.Value:
-    total: ir.Value = I64(0)
-    for i, step in zip(at, steps, strict=True):
-        total = plus(cx.builder, total, times(cx.builder, i, step))
-    return total
 
 
 def _clear(cx: Any, buffer: Buffer, start: ir.Value, count: ir.Value) -> None:
@@ -260,7 +207,7 @@ def _weights(cx: Any, geo: Geometry, w: Buffer, group: ir.Value) -> Matrix:
 
 
 def _empty_columns(cx: Any, geo: Geometry, count: ir.Value) -> Matrix:
-    wide = geo.together * geo.each
+    wide = _together(geo) * geo.each
     pointer = scratch(cx, I64(geo.rows * wide), geo.dtype)
     return Matrix(pointer, I64(geo.rows), times(cx.builder, count, I64(geo.each)), I64(wide), I64(1), geo.dtype)
 
@@ -268,9 +215,9 @@ def _empty_columns(cx: Any, geo: Geometry, count: ir.Value) -> Matrix:
 def _columns(cx: Any, geo: Geometry, x: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:
     """The elements that meet each weight, in a row each."""
     steps = [known(s) for s in strides_of(cx, x)]
-    plain = geo.together == 1 and geo.places == geo.size and math.prod(geo.kernel) == 1
+    plain = _together(geo) == 1 and geo.places == geo.size and math.prod(geo.kernel) == 1
     if plain and _is_flat(steps[2:], geo.size):
-        at = _offset(cx, [start, times(cx.builder, group, I64(geo.inputs))], strides_of(cx, x)[:2])
+        at = offset(cx, [start, times(cx.builder, group, I64(geo.inputs))], strides_of(cx, x)[:2])
         pointer = element_pointer(cx.builder, x.pointer, at, geo.dtype)
         down = I64(steps[1]) if geo.inputs > 1 else I64(geo.each)
         return Matrix(pointer, I64(geo.rows), I64(geo.each), down, I64(1), geo.dtype)
@@ -306,13 +253,13 @@ def _each_row(
     down = along[-2] if len(along) > 1 else I64(0)
     function = _rows_function(cx, dtype, n, known(along[-1]), back)
     with cx.loops([I64(m) for m in (geo.inputs, *geo.kernel)]) as (channel, *k):
-        row = _offset(cx, [channel, *k], [I64(own[0] * geo.kernel[0]), *map(I64, own)])
+        row = offset(cx, [channel, *k], [I64(own[0] * geo.kernel[0]), *map(I64, own)])
         first = plus(b, times(b, group, I64(geo.inputs)), channel)
-        source = plus(b, times(b, first, steps[1]), _offset(cx, k, dilated))
+        source = plus(b, times(b, first, steps[1]), offset(cx, k, dilated))
         target = times(b, row, columns.down)
         with cx.loop(count) as e, cx.loops([I64(m) for m in outer]) as p:
             at = plus(b, source, times(b, plus(b, start, e), steps[0]))
-            at = plus(b, at, _offset(cx, p, along[: len(outer)]))
+            at = plus(b, at, offset(cx, p, along[: len(outer)]))
             to = plus(b, target, times(b, e, I64(geo.each)))
             if p:
                 to = plus(b, to, times(b, p[0], I64(rows * n)))
@@ -345,11 +292,11 @@ def _rows_function(cx: Any, dtype: np.dtype, n: int, step: int | None, back: boo
 def _result_rows(cx: Any, geo: Geometry, y: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:
     """Results of a group as a matrix, channels by places: of one example in place, of several in other memory."""
     n = I64(geo.each)
-    if geo.together == 1:
+    if _together(geo) == 1:
         first = plus(cx.builder, times(cx.builder, start, I64(geo.groups)), group)
         at = times(cx.builder, first, I64(geo.outputs * geo.each))
         return Matrix(element_pointer(cx.builder, y.pointer, at, geo.dtype), I64(geo.outputs), n, n, I64(1), geo.dtype)
-    wide = geo.together * geo.each
+    wide = _together(geo) * geo.each
     pointer = scratch(cx, I64(geo.outputs * wide), geo.dtype)
     return Matrix(pointer, I64(geo.outputs), times(cx.builder, count, n), I64(wide), I64(1), geo.dtype)
 

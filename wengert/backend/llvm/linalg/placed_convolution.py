@@ -16,17 +16,28 @@ for many channels, and fit the cache.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.buffer import I64, Buffer, element_pointer, load_element, plus, store_element, times
-from wengert.backend.llvm.linalg.matrices import Matrix, scratch
+from wengert.backend.llvm.arrays.buffer import (
+    I64,
+    Buffer,
+    element_pointer,
+    known,
+    load_element,
+    plus,
+    store_element,
+    times,
+)
+from wengert.backend.llvm.linalg.matrices import Matrix, scratch, strides_of
 from wengert.backend.llvm.linalg.tiles import Tile, widths_of
+from wengert.backend.llvm.linalg.zero_rows import is_finite
 from wengert.backend.llvm.machine.hints import vector_bytes
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -39,10 +50,39 @@ LARGE = 1 << 21
 _SUMS = 16
 """So many vectors of sums are in registers."""
 
+_LONG = 2048
+"""Longer sums are added up in parts, since errors of rounding grow with the length."""
+
 _PLACE = np.dtype(np.int64)
 
 
-def conv(cx: Any, geo: Any, x: Buffer, w: Buffer, y: Buffer) -> None:
+@dataclass
+class Geometry:
+    """Sizes of a convolution: `outputs` and `inputs` channels in each of the groups."""
+
+    examples: int
+    groups: int
+    outputs: int
+    inputs: int
+    size: tuple[int, ...]
+    kernel: tuple[int, ...]
+    places: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def rows(self) -> int:
+        """Of the columns: the weights of an output channel."""
+        return self.inputs * math.prod(self.kernel)
+
+    @property
+    def each(self) -> int:
+        """Columns of one example."""
+        return math.prod(self.places)
+
+
+def conv(cx: Any, geo: Geometry, x: Buffer, w: Buffer, y: Buffer) -> None:
     """Arrays whose elements lie in order; along the last axis the kernel goes by steps of one place."""
     steps = _steps(geo.size)
     of_channels = math.prod(geo.size)
@@ -66,7 +106,7 @@ def conv(cx: Any, geo: Any, x: Buffer, w: Buffer, y: Buffer) -> None:
         _in_tiles(cx, weights, picture, _matrix(b, y, to, geo.outputs, n, geo.each), places)
 
 
-def conv_input(cx: Any, geo: Any, y: Buffer, w: Buffer, x: Buffer) -> None:
+def conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None:
     """Of finite weights, at steps of one place along all axes."""
     around = [(k - 1) * d for k, d in zip(geo.kernel, geo.dilation, strict=True)]
     padded = tuple([p + 2 * a for p, a in zip(geo.places, around, strict=True)])
@@ -80,19 +120,48 @@ def conv_input(cx: Any, geo: Any, y: Buffer, w: Buffer, x: Buffer) -> None:
         to = plus(b, times(b, c, I64(math.prod(padded))), _dot(b, p, into))
         to = plus(b, to, I64(sum(a * s for a, s in zip(around, into, strict=True))))
         store_element(b, load_element(b, y.pointer, at, geo.dtype), wide.pointer, to, geo.dtype)
-    taps = math.prod(geo.kernel)
-    turned = _empty(cx, (geo.groups * geo.inputs * geo.outputs * taps,), geo.dtype)
-    with cx.loops([I64(n) for n in (geo.groups, geo.outputs, geo.inputs, taps)]) as (g, o, c, k):
-        b = cx.builder
-        at = _dot(b, [g, o, c, k], [geo.outputs * geo.rows, geo.rows, taps, 1])
-        to = _dot(b, [g, c, o], [geo.outputs * geo.rows, geo.outputs * taps, taps])
-        to = plus(b, to, b.sub(I64(taps - 1), k))
-        store_element(b, load_element(b, w.pointer, at, geo.dtype), turned.pointer, to, geo.dtype)
     back = replace(geo, outputs=geo.inputs, inputs=geo.outputs, size=padded, places=geo.size)
-    conv(cx, back, wide, turned, x)
+    conv(cx, back, wide, turned(cx, w, geo.groups, geo.kernel, geo.outputs, geo.inputs), x)
 
 
-def conv_weight(cx: Any, geo: Any, x: Buffer, y: Buffer, w: Buffer) -> None:
+def conv_input_by_terms(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None:
+    """The same for any weights, of one channel in each group."""
+    _clear(cx, x)
+    of_channels, into = math.prod(geo.size), _steps(geo.size)
+    with cx.loops([I64(n) for n in (geo.examples, geo.groups, *geo.kernel)]) as (e, g, *k):
+        b = cx.builder
+        example = plus(b, times(b, e, I64(geo.groups)), g)
+        factor = load_element(b, w.pointer, _dot(b, [g, *k], [math.prod(geo.kernel), *_steps(geo.kernel)]), geo.dtype)
+        with cx.loops([I64(n) for n in geo.places]) as p:
+            b = cx.builder
+            at = _dot(b, [example, *p], [geo.each, *_steps(geo.places)])
+            to = plus(b, _dot(b, [example, *p], [of_channels, *into]), _dot(b, k, into))
+            term = b.fmul(factor, load_element(b, y.pointer, at, geo.dtype))
+            store_element(b, b.fadd(load_element(b, x.pointer, to, geo.dtype), term), x.pointer, to, geo.dtype)
+
+
+def turned(cx: Any, w: Buffer, groups: int, kernel: tuple[int, ...], outputs: int = 1, inputs: int = 1) -> Buffer:
+    """Weights from the last to the first, with input channels in front of the output channels."""
+    taps = math.prod(kernel)
+    found = _empty(cx, (groups * inputs * outputs * taps,), w.dtype)
+    with cx.loops([I64(n) for n in (groups, outputs, inputs, taps)]) as (g, o, c, k):
+        b = cx.builder
+        at = _dot(b, [g, o, c, k], [outputs * inputs * taps, inputs * taps, taps, 1])
+        to = _dot(b, [g, c, o], [outputs * inputs * taps, outputs * taps, taps])
+        to = plus(b, to, b.sub(I64(taps - 1), k))
+        store_element(b, load_element(b, w.pointer, at, w.dtype), found.pointer, to, w.dtype)
+    return found
+
+
+@contextmanager
+def if_finite(cx: Any, w: Buffer, count: int, dtype: np.dtype) -> Iterator[Any]:
+    """Two branches: where so many weights are finite, and where they are not."""
+    weights = Matrix(w.pointer, I64(1), I64(count), I64(count), I64(1), dtype)
+    with cx.builder.if_else(cx.builder.trunc(is_finite(cx, weights), ir.IntType(1))) as branches:
+        yield branches
+
+
+def conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
     """Arrays whose elements lie in order; weights that follow each other meet elements that do."""
     steps = _steps(geo.size)
     of_channels = math.prod(geo.size)
@@ -107,17 +176,27 @@ def conv_weight(cx: Any, geo: Any, x: Buffer, y: Buffer, w: Buffer) -> None:
         example = plus(b, times(b, e, I64(geo.groups)), g)
         channel = plus(b, times(b, example, I64(geo.inputs)), c)
         at = plus(b, times(b, channel, I64(of_channels)), _dot(b, k, dilated))
-        given = _matrix(b, y, times(b, example, I64(geo.outputs * geo.each)), geo.outputs, geo.each, geo.each)
-        sums = _matrix(b, part, I64(0), geo.outputs, n, n)
-        _in_tiles(cx, given, _matrix(b, x, at, geo.each, n, 0), sums, places)
         to = plus(b, times(b, g, I64(size)), times(b, c, I64(math.prod(geo.kernel))))
         to = plus(b, to, _dot(b, k, _steps(geo.kernel)))
-        with cx.loops([I64(geo.outputs), I64(n)], geo.dtype) as (o, i):
-            b = cx.builder
-            place = plus(b, to, plus(b, times(b, o, I64(geo.rows)), i))
-            term = load_element(b, part.pointer, plus(b, times(b, o, I64(n)), i), geo.dtype)
-            total = b.fadd(load_element(b, w.pointer, place, geo.dtype), term)
-            store_element(b, total, w.pointer, place, geo.dtype)
+        first = times(b, example, I64(geo.outputs * geo.each))
+
+        def add_up(start: ir.Value, count: int) -> None:
+            given = _matrix(cx.builder, y, plus(cx.builder, first, start), geo.outputs, count, geo.each)
+            sums = _matrix(cx.builder, part, I64(0), geo.outputs, n, n)
+            listed = element_pointer(cx.builder, places, start, _PLACE)
+            _in_tiles(cx, given, _matrix(cx.builder, x, at, count, n, 0), sums, listed)
+            with cx.loops([I64(geo.outputs), I64(n)], geo.dtype) as (o, i):
+                b = cx.builder
+                place = plus(b, to, plus(b, times(b, o, I64(geo.rows)), i))
+                term = load_element(b, part.pointer, plus(b, times(b, o, I64(n)), i), geo.dtype)
+                total = b.fadd(load_element(b, w.pointer, place, geo.dtype), term)
+                store_element(b, total, w.pointer, place, geo.dtype)
+
+        whole, rest = divmod(geo.each, _LONG)
+        with cx.loop(I64(whole)) as q:
+            add_up(times(cx.builder, q, I64(_LONG)), _LONG)
+        if rest:
+            add_up(I64(geo.each - rest), rest)
 
 
 def _steps(lengths: Sequence[int]) -> list[int]:
@@ -145,7 +224,7 @@ def _empty(cx: Any, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
 
 def _clear(cx: Any, buffer: Buffer) -> None:
     zero = scalars.constant(0, buffer.dtype)
-    count = I64(math.prod(int(n.constant) for n in buffer.lengths))
+    count = I64(math.prod(known(n) or 0 for n in buffer.lengths))
     with cx.loops([count], buffer.dtype) as (i,):
         store_element(cx.builder, zero, buffer.pointer, i, buffer.dtype)
 
@@ -162,7 +241,7 @@ def _listed(cx: Any, lengths: Sequence[int], steps: Sequence[int]) -> ir.Value:
 def _in_tiles(cx: Any, x: Matrix, y: Matrix, z: Matrix, places: ir.Value) -> None:
     """z = x·y, where each row of y begins at one of the places."""
     lanes = vector_bytes() // z.dtype.itemsize
-    m, n = int(x.rows.constant), int(y.columns.constant)
+    m, n = known(x.rows) or 0, known(y.columns) or 0
     together = min(m, 4)
     panel = _SUMS // together
     for first in range(0, m, together):
@@ -177,3 +256,27 @@ def _in_tiles(cx: Any, x: Matrix, y: Matrix, z: Matrix, places: ir.Value) -> Non
             start, widths = I64(n - n % whole), tuple(widths_of(n % whole, lanes))
             tile = Tile(z.dtype, rows, widths)
             tile.write(cx, x_rows, y.part(cx, I64(0), start), z_rows.part(cx, I64(0), start), places, placed=True)
+
+
+def in_order(cx: Any, buffer: Buffer) -> Buffer:
+    """The buffer if its elements lie in order, else a copy."""
+    lengths = [known(n) for n in buffer.lengths]
+    wanted, step = [], 1
+    for n in reversed(lengths):
+        wanted.append(step)
+        step *= n  # type: ignore[operator]
+    strides = [known(s) for s in strides_of(cx, buffer)]
+    if all(n == 1 or s == v for n, s, v in zip(lengths, strides, wanted[::-1], strict=True)):
+        return Buffer(buffer.pointer, buffer.lengths, None, buffer.dtype)
+    new = Buffer(scratch(cx, I64(step), buffer.dtype), buffer.lengths, None, buffer.dtype)
+    with cx.loops(buffer.lengths, buffer.dtype) as at:
+        value = load_element(cx.builder, buffer.pointer, offset(cx, at, strides_of(cx, buffer)), buffer.dtype)
+        store_element(cx.builder, value, new.pointer, offset(cx, at, strides_of(cx, new)), buffer.dtype)
+    return new
+
+
+def offset(cx: Any, at: Sequence[ir.Value], steps: Sequence[ir.Value]) -> ir.Value:
+    total: ir.Value = I64(0)
+    for i, step in zip(at, steps, strict=True):
+        total = plus(cx.builder, total, times(cx.builder, i, step))
+    return total
