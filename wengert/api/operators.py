@@ -88,7 +88,8 @@ def demand_function(name: str, f: Any) -> None:
     """Refuse what cannot be called."""
     if callable(f):
         return
-    kind = "None" if f is None else f"a {type(f).__name__}"
+    name_of_class = type(f).__name__
+    kind = "None" if f is None else f"{'an' if name_of_class[0] in 'aeiou' else 'a'} {name_of_class}"
     remedy = f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))"
     if isinstance(f, (classmethod, property)):
         remedy = f"write @wg.{name} below @{type(f).__name__}, next to the function"
@@ -107,15 +108,15 @@ def operation(function: F) -> F:
     If its second argument says which arguments are meant, as in `grad`, who writes `grad(f, x)` is told now what goes
     where, and not when the result is called.
     """
-    takes_argnums = list(inspect.signature(function).parameters)[1:2] == ["argnums"]
+    parameters = list(inspect.signature(function).parameters)
+    takes_function, takes_argnums = parameters[:1] == ["f"], parameters[1:2] == ["argnums"]
     vector = ", v" if function.__name__.endswith("hvp") else ""
-
-    if not takes_argnums:
-        return told(function)
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 or "argnums" in kwargs:
+        if takes_function and args:
+            demand_function(function.__name__, args[0])
+        if takes_argnums and (len(args) > 1 or "argnums" in kwargs):
             argnums = args[1] if len(args) > 1 else kwargs["argnums"]
             demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
         return function(*args, **kwargs)
