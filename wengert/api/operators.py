@@ -19,6 +19,7 @@ from wengert.api.arguments import demand_positions
 from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
+from wengert.box.foreign import an
 from wengert.box.functions.lifted import HOLDERS
 from wengert.errors import NotAFunctionError, WengertError, explained, told
 
@@ -88,8 +89,7 @@ def demand_function(name: str, f: Any) -> None:
     """Refuse what cannot be called."""
     if callable(f):
         return
-    name_of_class = type(f).__name__
-    kind = "None" if f is None else f"{'an' if name_of_class[0] in 'aeiou' else 'a'} {name_of_class}"
+    kind = "None" if f is None else an(type(f).__name__)
     remedy = f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))"
     if isinstance(f, (classmethod, property)):
         remedy = f"write @wg.{name} below @{type(f).__name__}, next to the function"
