@@ -183,6 +183,10 @@ class UnsupportedFunctionError(WengertError, NotImplementedError):
     page = "no-rule"
 
 
+class UnsupportedAttributeError(UnsupportedFunctionError, AttributeError):
+    """An attribute of NumPy's arrays that traced ones have not."""
+
+
 class InPlaceError(WengertError, TypeError):
     """A traced value would have to be written into memory that cannot hold it."""
 

@@ -56,6 +56,11 @@ def _owned(x: Any) -> Any:
     return tree.map(lambda leaf: x if leaf is x else _owned(leaf), x)
 
 
+def _is_container(x: Any) -> bool:
+    """Whether an argument may hold arrays, rather than be one, or a number."""
+    return not (x.__class__ is np.ndarray or x.__class__ in PLAIN or isinstance(x, (Box, np.ndarray)))
+
+
 class Prepared:
     """A call of a user's function, seen as a function of the leaves that are differentiated."""
 
@@ -65,7 +70,8 @@ class Prepared:
     def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
         self._function = twin = hooks.resolve(function)
         self._args, self._kwargs = args, kwargs
-        self._writes, self._written_names = hooks.written_arguments(twin, len(args), kwargs)
+        named = {name: _is_container(a) for name, a in kwargs.items()} if kwargs else {}
+        self._writes, self._written_names = hooks.written_arguments(twin, tuple(map(_is_container, args)), named)
         for a in args:
             if a.__class__ not in PLAIN:
                 meet_value(a)

@@ -78,6 +78,7 @@ from wengert.box.writing import (
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
+    UnsupportedAttributeError,
 )
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -154,17 +155,15 @@ def _with_more(ufunc: Any, op: Any, method: str, inputs: tuple, kwargs: dict[str
     """A ufunc that is no op, its methods, options, and more than two operands."""
     if any(map(is_of_derived_class, inputs)):
         return with_ufunc(ufunc, method, inputs, kwargs)
-    if op is None:
-        if ufunc in FUNCTIONS and method == "__call__":
-            return FUNCTIONS[ufunc](*inputs, **kwargs)
+    if method == "__call__" and op is not None:
+        return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+    if op is None and (method != "__call__" or ufunc not in FUNCTIONS):
         if method == "__call__" and not kwargs and all(dtype_of(x).kind in "biu" for x in inputs):
             return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
         raise unsupported(ufunc)
-    if method != "__call__":
-        (out,) = kwargs.pop("out", None) or (None,)
-        y = METHODS[method](ufunc, op, *inputs, **kwargs)
-        return y if out is None else into(out, y, ufunc)
-    return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+    (out,) = kwargs.pop("out", None) or (None,)
+    y = FUNCTIONS[ufunc](*inputs, **kwargs) if op is None else METHODS[method](ufunc, op, *inputs, **kwargs)
+    return y if out is None else into(out, y, ufunc)
 
 
 def _of_numpy(y: Any) -> Any:
@@ -240,6 +239,11 @@ class Box(Traced):
     __array_priority__ = 1000.0
     _is_cell = False
 
+    def __init__(self, *parts: Any):
+        """A box of these parts, in the order of `_state`. (Boxes that are made often have a quicker way.)"""
+        for name, part in zip(self._state, parts, strict=True):
+            setattr(self, name, part)
+
     @property
     def _may_be_integer(self) -> bool:
         """Whether it is a float that stands for an integer of Python's in some cases."""
@@ -303,9 +307,10 @@ class Box(Traced):
         if len(args) > 1 and len(args) > (place := place_of_out(function)):
             names = ["out"] if len(args) == place + 1 else list(inspect.signature(function).parameters)[place:]
             args, kwargs = args[:place], {**kwargs, **dict(zip(names, args[place:], strict=False))}
-        if kwargs.get("out") is not None:
+        if "out" in kwargs:
             kwargs = dict(kwargs)
-            return into(kwargs.pop("out"), implementation(*args, **kwargs), function)
+            if (out := kwargs.pop("out")) is not None:
+                return into(out, implementation(*args, **kwargs), function)
         y = implementation(*args, **kwargs)
         return y if function is np.real else _of_numpy(y)  # which gives back a number of Python's own
 
@@ -670,7 +675,7 @@ class Box(Traced):
         return array_like(self, copied(self, order))
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
-        return FUNCTIONS[np.compress](condition, self, axis, out)
+        return self.__array_function__(np.compress, (), (condition, self, axis), {"out": out})
 
     def dot(self, other: Any) -> Any:
         return FUNCTIONS[np.dot](self, other)
@@ -743,9 +748,9 @@ class Box(Traced):
             near = difflib.get_close_matches(name, [n for n in dir(np.ndarray) if not n.startswith("_")], 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise AttributeError(f"{what} has no attribute {name!r}{hint}", name=name, obj=self)
-        raise AttributeError(
-            f"traced arrays have no attribute {name!r} (NumPy's have one); use a NumPy function instead, "
-            f"or wg.stop_gradient(x).{name} for a constant"
+        raise UnsupportedAttributeError(
+            f"traced arrays have no attribute {name!r} (NumPy's have one)",
+            remedy=f"use a NumPy function instead, or wg.stop_gradient(x).{name} for a constant",
         )
 
 

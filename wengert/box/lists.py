@@ -132,9 +132,8 @@ def _with_traced(method: Any, args: tuple, kwargs: dict) -> Any:
             f"the method {name} writes a traced value into a plain array",
             remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
         )
-    if name == "compress":
-        return FUNCTIONS[np.compress](*args[:1], array, *args[1:], **kwargs)
     function = getattr(np, name, None)
     if function in FUNCTIONS:
-        return Box.__array_function__(_a_traced_value((*args, *kwargs.values())), function, (), (array, *args), kwargs)
+        given = (*args[:1], array, *args[1:]) if name == "compress" else (array, *args)
+        return Box.__array_function__(_a_traced_value((*args, *kwargs.values())), function, (), given, kwargs)
     return method(*without_cells(args), **without_cells(kwargs))

@@ -26,7 +26,7 @@ from wengert.capture.deep import EndlessRecursion
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.generated import Generated
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
-from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
+from wengert.capture.guards import AnyGuard, Guard, Path, always_holds, is_number, itself, same
 from wengert.capture.kept import Kept, Lengthens
 from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
 from wengert.capture.one_of import demand_known_things
@@ -357,7 +357,7 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if isinstance(error, ConcretizationError) and _hold(error, learnt):
+    if _hold(error, learnt):
         return True
     # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
     integers = request.integers(learnt.pinned)
@@ -379,10 +379,10 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
 
 
 def _hold(error: Exception, learnt: _Learnt) -> bool:
-    """Have small arrays from outside be part of the program, if there are some, where generators ran: what these decide
-    Python decides, and it may do so by constants that are kept in arrays."""
+    """Have small arrays from outside be part of the program, if there are some: dates, names of columns and what else
+    is kept in arrays may then be what only Python computes with, or decides by."""
     session = error.__dict__.pop("session", None)
-    if session is None or not session.ran_generators:
+    if session is None:
         return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
     new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
@@ -420,8 +420,8 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     except BaseException as error:
         undo_pools(session)
         session.effects.undo(session.stands_for)
-        if isinstance(error, ConcretizationError):
-            error.session = session  # type: ignore[attr-defined]
+        if isinstance(error, CANNOT_BE_CAPTURED):
+            error.session = session  # type: ignore[union-attr]
         raise
     finally:
         current.session = outer
@@ -555,13 +555,7 @@ class _Fixed(Session):
         known = self.paths.get(id(value)) if value.__class__ is np.ndarray else None
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
             return super().external(value) if value.__class__ is not np.ndarray else value
-        if id(value) not in self._constants:
-            frozen = value.copy()
-            frozen.flags.writeable = False
-            self._constants[id(value)] = frozen
-            self._originals[id(frozen)] = value
-            self.guards.append(ArrayGuard(known[1], frozen))
-        return self._constants[id(value)]
+        return self._constant(value, known[1])
 
 
 @contextlib.contextmanager

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
-import inspect
 import itertools
 import os
 import sys
@@ -120,7 +119,6 @@ class Session:
         self.opened = {} if opened is None else opened
         """Attributes, and items of lists and dicts, whose numbers or arrays the function changes, with what they are
         in: they are inputs (`left.py`)."""
-        self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
         self.notes: list[tuple[str, str]] = []
@@ -140,12 +138,12 @@ class Session:
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts, instances and counts that must not be changed, and why (`containers.py`)."""
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
+        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
+        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.standing: dict[int, tuple[Any, list[Any]]] = {}
         """Objects, and what may stand for them (`outlived.py`)."""
         self.gone: dict[int, Any] = {}
         """Those that nobody holds any more."""
-        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
-        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
         """Texts, functions and objects that data choose among, by their numbers (`one_of.py`)."""
         self.answers: dict[int, tuple[Any, Any]] = {}
@@ -218,7 +216,6 @@ class Session:
             return
         self._entered.add(id(f))
         self._functions.append(f)
-        self.ran_generators = self.ran_generators or bool(f.__code__.co_flags & inspect.CO_GENERATOR)
         self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
         for name in f.__globals__.keys() & names_in(f.__code__):
@@ -269,8 +266,9 @@ class Session:
         return thing
 
     def is_made_inside(self, thing: Any) -> bool:
-        """Whether an object was made while the function ran."""
-        return id(thing) in self._inside or id(thing) in self.top.created
+        """Whether an object was made while the function ran, in the block that is captured now too."""
+        within = running.state.capture
+        return id(thing) in self._inside or (self.top if within is None else within).has_created(thing)
 
     def operates(self, thing: Any) -> None:
         """An object (or a class) is there whose methods Python may call by itself: what these are is part of the
@@ -407,7 +405,7 @@ class Session:
                 owner = kind
         if is_libraries and (value is os.environ or value is os.getenv):
             self.found(os.environ, functools.partial(getattr, os, "environ"))
-        if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
+        if isinstance(owner, (np.ndarray, Box)) or is_libraries or self.is_made_inside(owner):
             if holds_parts(value):
                 self._note_use(value)
             return value
@@ -610,13 +608,7 @@ class Session:
         box = self._boxes.get(id(value))
         is_small = value.size <= SMALL and (value.dtype.kind in "iub" or id(value) in self.held)
         if box is None and is_small and id(value) not in self.variable:
-            if id(value) not in self._constants:
-                frozen = value.copy()
-                frozen.flags.writeable = False
-                self._constants[id(value)] = frozen
-                self._originals[id(frozen)] = value
-                self.guards.append(ArrayGuard(known[1], frozen))
-            return self._constants[id(value)]
+            return self._constant(value, known[1])
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
             box._node.order = array_order(value)
@@ -627,6 +619,16 @@ class Session:
                 (value, known[1] if is_itself else functools.partial(base_array_at, known[1]), box._node)
             )
         return box
+
+    def _constant(self, value: np.ndarray, path: Path) -> np.ndarray:
+        """A copy of an array from outside, which is part of the program."""
+        if id(value) not in self._constants:
+            frozen = value.copy()
+            frozen.flags.writeable = False
+            self._constants[id(value)] = frozen
+            self._originals[id(frozen)] = value
+            self.guards.append(ArrayGuard(path, frozen))
+        return self._constants[id(value)]
 
     def _held_array(self, value: Any, path: Path) -> Any:
         """What stands for an array of a derived class from outside: one that holds an input of the program."""
