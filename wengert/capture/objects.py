@@ -5,7 +5,7 @@ A variable that functions share is such an object too, with one place: the cell 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from types import CellType
 from typing import Any, NamedTuple
@@ -76,6 +76,11 @@ def held_in(cell: CellType) -> Any:
         return UNDEFINED
 
 
+def _dict_of(thing: Any) -> type[dict]:
+    """The class whose methods know the order of a dict: an `OrderedDict` keeps one of its own."""
+    return OrderedDict if isinstance(thing, OrderedDict) else dict
+
+
 def content(thing: Any) -> Content:
     """What an object holds."""
     if thing.__class__ is CellType:
@@ -87,7 +92,7 @@ def content(thing: Any) -> Content:
     if isinstance(thing, (list, deque)):
         found.update({("item", k): item for k, item in enumerate(thing)})
     elif isinstance(thing, dict):
-        found.update({("key", key): item for key, item in dict.items(thing)})
+        found.update({("key", key): item for key, item in _dict_of(thing).items(thing)})
     elif isinstance(thing, set):
         found.update({("element", item): True for item in thing})
     for name, value in (*own_dict(thing).items(), *own_slots(thing).items()):
@@ -111,8 +116,10 @@ def put(thing: Any, new: Content) -> None:
         deque.extend(thing, items)
     elif isinstance(thing, dict):
         entries = {key: v for (kind, key), v in new.items() if kind == "key"}
-        dict.clear(thing)
-        dict.update(thing, entries)
+        kind = _dict_of(thing)
+        kind.clear(thing)
+        for key, v in entries.items():
+            kind.__setitem__(thing, key, v)
     elif isinstance(thing, set):
         set.clear(thing)
         set.update(thing, [key for kind, key in new if kind == "element"])
