@@ -175,7 +175,7 @@ REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
      augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b),
-     lambda x: x.__class__, lambda text: text, local_values, matched),
+     lambda x: x.__class__, lambda text: text, lambda holder: holder, local_values, matched),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(

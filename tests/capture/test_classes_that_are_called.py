@@ -17,6 +17,27 @@ class Weight:
         self.value = float(value) * factor
 
 
+class Doubling(type):
+    def __call__(cls, *args):
+        made = super().__call__(*args)
+        made.value *= 2
+        return made
+
+
+class Doubled(metaclass=Doubling):
+    def __init__(self, value):
+        self.value = np.sin(value)
+
+
+def with_a_metaclass(x):
+    return (
+        Doubled(x).value
+        * type.__call__(Doubled, x * x).value
+        * Doubled.__call__(2 * x).value
+        * Weight.__call__(x).value
+    )
+
+
 def rows_as_floats(x):
     return np.sum(np.array([tuple(map(float, row)) for row in [(x, 1), (2, x * x)]]) ** 2)
 
@@ -44,7 +65,9 @@ def type_of_elements(x):
     return np.sum(np.fromfunction(lambda i, j: i + x * j, (2, 3), dtype=float))
 
 
-PROGRAMS = [rows_as_floats, sorted_as_floats, as_complex, objects, from_an_iterator, type_of_elements]
+PROGRAMS = [
+    *(rows_as_floats, sorted_as_floats, as_complex, objects, from_an_iterator, type_of_elements, with_a_metaclass),
+]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

@@ -73,6 +73,40 @@ def test_problems_are_found_and_named(model, said):
     assert re.search(said, report.problems[0])
 
 
+def equicorrelated(y):
+    """A matrix of correlations only where they are above −1/2; elsewhere NumPy raises."""
+    rho = infer.sample("rho", stats.uniform(-1, 2))
+    L = np.linalg.cholesky((1 - rho) * np.eye(3) + rho)
+    infer.observe(y @ np.linalg.inv(L).T, stats.norm(0, 1))
+    infer.factor(-len(y) * np.sum(np.log(np.diagonal(L))))
+
+
+def test_a_density_that_raises_at_some_points():
+    """They are points of no density, for `check` and for approximations as for samplers."""
+    y = np.random.default_rng(0).standard_normal((40, 3)) @ np.linalg.cholesky(0.5 * np.eye(3) + 0.5).T
+    (problem,) = infer.check(equicorrelated, y).problems
+    assert re.search(r"raises at \d+ of 20 points \(LinAlgError: .*rho", problem)
+    at = np.linspace(-0.49, 0.99, 1000)
+    density = infer.posterior(equicorrelated, y).log_density
+    logs = np.array([density(np.log([(1 + r) / (1 - r)])) for r in at])
+    weights = np.exp(logs - logs.max()) / (1 - at**2)  # the density of rho itself
+    exact = np.sum(weights * at) / np.sum(weights)
+    ways = (infer.pathfinder, infer.laplace, infer.advi)
+    means = [fit(equicorrelated, y).mean["rho"] for fit in ways]
+    np.testing.assert_allclose(means, exact, atol=0.01)
+
+
+def test_mistakes_in_a_model_are_not_taken_for_points_of_no_density():
+    def typo(y):
+        infer.observe(y, stats.norm(infer.sample("mu", stats.norm(0, 1)), sigma))  # noqa: F821
+
+    for ask in (infer.check, infer.pathfinder, infer.nuts):
+        with pytest.raises(NameError, match="sigma"):
+            ask(typo, Y)
+    with pytest.raises(IndexError):
+        infer.pathfinder(lambda x: -(x[2] ** 2), init=np.zeros(2))
+
+
 def test_of_a_log_density_as_well():
     assert "not that of differences" in infer.check(lambda x: -square(x), init=1.0).problems[0]
     assert re.search("small varies by about 1.0e-05, large by", infer.check(of_many_scales, Y).notes[0])

@@ -89,6 +89,26 @@ def entangled_by_hand(x, y):
     return special.logsumexp(each) + np.sum(stats.norm.logpdf(x["mu"], 0, 2))
 
 
+COUNTS = np.array([[3, 2, 5], [0, 1, 0], [6, 4, 4]])
+
+
+def abundance(y):
+    """How many animals live at each place, of which some are counted at each visit (Royle 2004)."""
+    rate, p = 8.0 * infer.sample("p", stats.beta(2, 2)), infer.sample("stay", stats.beta(3, 2))
+    number = infer.sample("number", stats.randint(0, 30), shape=(len(COUNTS), 1))
+    infer.factor(stats.poisson(rate).logpmf(number) + np.log(30.0))
+    infer.observe(COUNTS, stats.binom(number, p))
+
+
+def abundance_by_hand(x, y):
+    number = np.arange(30)
+    total = stats.beta.logpdf(x["p"], 2, 2) + stats.beta.logpdf(x["stay"], 3, 2)
+    for counts in COUNTS:
+        seen = np.sum(stats.binom.logpmf(counts, number[:, None], x["stay"]), axis=1)
+        total += special.logsumexp(stats.poisson.logpmf(number, 8 * x["p"]) + seen)
+    return total
+
+
 def jacobian(posterior, u):
     """log |∂x/∂u| of all sites: their density without prior and data."""
     names = {"p": infer.transforms.unit_interval, "w": infer.transforms.simplex, "stay": infer.transforms.unit_interval}
@@ -98,7 +118,13 @@ def jacobian(posterior, u):
 
 @pytest.mark.parametrize(
     ("model", "by_hand"),
-    [(mixture, mixture_by_hand), (grouped, grouped_by_hand), (chain, chain_by_hand), (entangled, entangled_by_hand)],
+    [
+        (mixture, mixture_by_hand),
+        (grouped, grouped_by_hand),
+        (chain, chain_by_hand),
+        (entangled, entangled_by_hand),
+        (abundance, abundance_by_hand),
+    ],
 )
 def test_sums_over_all_values(model, by_hand, rng):
     p = infer.posterior(model, Y)

@@ -183,6 +183,24 @@ def test_arrays_in_named_tuples_may_be_replaced_without_compiling_again():
     assert [len(kept) for kept in compiled._versions.values()] == [1]
 
 
+def test_classes_are_the_same_after_other_programs_have_met_them():
+    """Among them are named tuples, whose `__new__` is a static method that Python calls by itself."""
+
+    class Steps:
+        def __new__(cls, k):
+            return object.__new__(cls)
+
+    def made(x):
+        return Pair(x, 1.0).w + (Steps(2) is not None)
+
+    compiled, other = wg.jit(made), wg.jit(lambda x: 2 * made(x))
+    for k in range(3):
+        assert compiled(1.0) == 2.0
+        assert wg.jit(lambda x: 3 * made(x))(1.0) == 6.0
+        assert other(np.full(k + 1, 1.0)).tolist() == [4.0] * (k + 1)
+    assert [len(kept) for kept in compiled._versions.values()] == [1]
+
+
 def test_names_of_attributes_are_no_globals():
     """A global of the name of an attribute is none of the function's business."""
     global G

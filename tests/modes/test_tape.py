@@ -137,6 +137,7 @@ def test_memory_is_released_after_a_gradient():
 
 def test_a_pullback_keeps_what_it_needs_and_no_longer():
     held = [np.arange(3.0)]
+    held[0].flags.writeable = False  # (of one that somebody could write to later, a copy is kept)
     watched = weakref.ref(held[0])
     _, pullback = wg.vjp(lambda x: x * held[0], np.ones(3))
     held.clear()
@@ -150,6 +151,7 @@ def test_a_pullback_keeps_what_it_needs_and_no_longer():
 
 def test_a_jacobian_keeps_what_it_needs_and_no_longer():
     held = [np.arange(3.0)]
+    held[0].flags.writeable = False  # (of one that somebody could write to later, a copy is kept)
     watched = weakref.ref(held[0])
     _, J = wg.linearize(lambda x: x * held[0], np.ones(3))
     held.clear()

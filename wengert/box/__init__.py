@@ -12,9 +12,9 @@ them, a file for each family of NumPy's and SciPy's functions.
 Ufuncs: `options` (`out=`, `where=`, `dtype=`), `ufunc_methods` (`reduce`, `accumulate`, …). Functions that NumPy's
 protocols do not hear of: `lists`; constructors such as `np.zeros`: `constructors`.
 
-Writing in place: `writing` (views, versions, who sees what), `cells` (plain arrays that become traced when they are
-written to), `writers` (functions that write), `patterns` (indices of indices), `memory` (how arrays lie, which
-decides what is a view).
+Writing in place: `writing` (views, versions, who sees what), `complex_views` (complex numbers seen as real ones),
+`cells` (plain arrays that become traced when they are written to), `writers` (functions that write), `patterns`
+(indices of indices), `memory` (how arrays lie, which decides what is a view).
 
 Arrays of other classes: `array_classes` and `results_of_classes` for those derived from NumPy's, `subclasses` says
 which are refused, `foreign` what other libraries' objects may hide.

@@ -16,10 +16,11 @@
 
 From a function to its twin: `instrument` finds the source (`locate`, `typed`, `sourceless` where there is none) and
 keeps what it makes (`twins`, on disk; `of_code`). `rewrite` changes the syntax, `hooks` says what calls mean then,
-with `replacements` for constructors, `math` and builtins. `ownership` says which arrays may be written to, `classes`
-follows methods that Python calls by itself, `held_arrays` functions of arrays of derived classes, `tried` what fails
-for some examples of a batch. `numba` and `autograd` are packages whose functions have Python behind them; `followed/`
-is plain Python of ours that is followed like a user's.
+with `replacements` for constructors, `math` and builtins, `local_values` for `locals()`, and `writing_calls` for
+NumPy's own code that writes into plain arrays. `ownership` says which arrays may be written to, `classes` follows
+methods that Python calls by itself, `held_arrays` functions of arrays of derived classes, `tried` what fails for some
+examples of a batch. `numba` and `autograd` are packages whose functions have Python behind them; `followed/` is plain
+Python of ours that is followed like a user's.
 
 Loops that are reversed with few states kept, without compiling: `looped`, `repeating`, `snapshots`.
 
@@ -35,13 +36,14 @@ What lowered code calls: `stage` (`if`, `for`, `while`, `and`, …), `staged_hoo
 `staged_builtins`, `staged_reads`, `staged_texts`, `deciding`, `compared`. Branches: `branching`, `merging`,
 `undefined`. Loops: `carried` (what they hand on), `identity` and `identified` (which object a name stands for),
 `iteration`, `leaving`, `growing`. Exceptions: `exceptions`, `retrying`. Generators: `generators` (syntax),
-`generated`. Recursion: `recursion` (syntax), `recursing`. Closures: `closures`.
+`generated`. Dicts and sets that a comprehension fills: `filtering`. Recursion: `recursion` (syntax), `recursing`.
+Closures: `closures`.
 
 Values that only the program knows: `values` and `containers` take Python's objects apart, `optional` is one that may
-be None, `one_of` one of several things (`each_of`, `words`), `texts` and `read_texts` are texts with numbers in them.
-Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists` has their
-methods, `placed` writes to computed places, `chosen` has those that a condition chooses, `ordering` sorts and
-compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.
+be None, `one_of` one of several things (`each_of`, `words`, `outlived`), `texts` and `read_texts` are texts with
+numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists`
+has their methods, `placed` writes to computed places, `each_item` changes one of several, `chosen` has those that a
+condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.
 
 What is outside of a function: `guards` compare what was read, by `paths`; `behaviour` does so for classes. `objects`
 says what something holds, `effects` what was changed, `reachable` what might be; `left`, `kept` and `given` are

@@ -128,7 +128,8 @@ def _meet_one(cls: Any) -> None:
                 if not (is_dataclass and value.__code__.co_filename.startswith("<")):  # which dataclasses wrote
                     new = _following(value)
         elif value.__class__ is staticmethod and name == "__new__":
-            new = staticmethod(_following(value.__func__))
+            function = _following(value.__func__)
+            new = value if function is value.__func__ else staticmethod(function)
         elif value.__class__ is property:
             parts = [part and _following(part) for part in (value.fget, value.fset, value.fdel)]
             if parts != [value.fget, value.fset, value.fdel]:

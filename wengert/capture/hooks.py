@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import inspect
 import itertools
 import operator
 import re
@@ -43,6 +44,7 @@ from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
+from wengert.capture import rewrite
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value, without_follower
 from wengert.capture.draws import GENERATORS, random_method
@@ -78,29 +80,7 @@ from wengert.capture.ownership import (
 )
 from wengert.capture.read_texts import in_percent, read_text
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of, replaces
-from wengert.capture.rewrite import (
-    ANYTHING,
-    AUGMENT,
-    AUGMENT_ATTRIBUTE,
-    AUGMENT_ITEM,
-    CALL,
-    CLASS_OF,
-    CONSTANTS,
-    FORMAT,
-    LOCALS,
-    OPERATE,
-    OUT,
-    OVERWRITING,
-    OWN,
-    READ,
-    READ_TEXT,
-    REFUSED,
-    SET_IN,
-    SLICE,
-    STORE,
-    STORE_IN_ATTRIBUTE,
-    STORE_IN_ITEM,
-)
+from wengert.capture.rewrite import ANYTHING, CONSTANTS, OUT, OVERWRITING
 from wengert.capture.writing_calls import (
     FIRST_WRITTEN,
     overwriting,
@@ -161,7 +141,7 @@ def _called(f: Any, operands: int, given: int) -> Any:
         return _for_builtin(f, operands, given)
     if kind is MethodWrapperType and isinstance(f.__self__, np.ndarray):
         return tell_of_method(f, operands, f)
-    if kind is MethodWrapperType and f.__name__ == "__call__":
+    if kind is MethodWrapperType and f.__name__ == "__call__" and not _calls_in_python(f.__self__.__class__):
         return call(f.__self__)
     found = _OF_KIND[kind](f) if kind in _OF_KIND else _for_class(f) if isinstance(f, type) else None
     return _for_other(f) if found is None else found
@@ -176,6 +156,11 @@ def _twin_of(f: Any) -> Any:
         return None
     found = twin[1]
     return found if found.__defaults__ is f.__defaults__ and found.__kwdefaults__ is f.__kwdefaults__ else None
+
+
+def _calls_in_python(kind: type) -> bool:
+    """Whether a call runs Python code, as of a metaclass, in which `super().__call__` is another thing."""
+    return inspect.getattr_static(kind, "__call__").__class__ is FunctionType
 
 
 def _for_class(f: Any) -> Any:
@@ -396,7 +381,7 @@ def resolve(f: Any) -> Any:
 
 def _called_for(f: Any) -> Any:
     """What instrumented code calls for a function."""
-    return (STAGED if running.state.capture is not None else EAGER).hooks[CALL].cell_contents(f)
+    return (STAGED if running.state.capture is not None else EAGER).hooks[rewrite.CALL].cell_contents(f)
 
 
 def is_of_package(f: Any) -> bool:
@@ -796,23 +781,23 @@ matched_eagerly = functools.partial(matched, is_instance=REPLACEMENTS[isinstance
 
 set_hooks(
     {
-        CALL: call,
-        OWN: own,
-        REFUSED: refused,
-        READ: read,
-        STORE: store,
-        STORE_IN_ITEM: store_in_item,
-        STORE_IN_ATTRIBUTE: store_in_attribute,
-        AUGMENT: augment,
-        AUGMENT_ITEM: augment_item,
-        AUGMENT_ATTRIBUTE: augment_attribute,
-        SLICE: slice,
-        FORMAT: shown_in,
-        OPERATE: operate,
-        CLASS_OF: kind_of,
-        SET_IN: set_in,
-        READ_TEXT: read_text,
-        LOCALS: local_values,
+        rewrite.CALL: call,
+        rewrite.OWN: own,
+        rewrite.REFUSED: refused,
+        rewrite.READ: read,
+        rewrite.STORE: store,
+        rewrite.STORE_IN_ITEM: store_in_item,
+        rewrite.STORE_IN_ATTRIBUTE: store_in_attribute,
+        rewrite.AUGMENT: augment,
+        rewrite.AUGMENT_ITEM: augment_item,
+        rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
+        rewrite.SLICE: slice,
+        rewrite.FORMAT: shown_in,
+        rewrite.OPERATE: operate,
+        rewrite.CLASS_OF: kind_of,
+        rewrite.SET_IN: set_in,
+        rewrite.READ_TEXT: read_text,
+        rewrite.LOCALS: local_values,
         MATCHED: matched_eagerly,
     }
 )

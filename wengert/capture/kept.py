@@ -35,7 +35,7 @@ _MANY = 10_000
 """So many objects are looked at in search of what must not stay outside."""
 
 
-class Grows(Signal):
+class Lengthens(Signal):
     """Lists outside become longer at each call, by things that do not depend on the arguments: a log."""
 
     def __init__(self, keys: set[Any]):
@@ -53,7 +53,7 @@ class Kept:
     def look_at(self, effects: Effects, stands_for: Callable[[Any], Any]) -> StagingError | None:
         """Put back what was there before; the error for what was changed that must not be.
 
-        Raises `Grows` for lists that were kept longer already, and would be longer again.
+        Raises `Lengthens` for lists that were kept longer already, and would be longer again.
         """
         changes = effects.changes(stands_for)
         lasting = [change for change in changes if not change.is_of_arrays and _is_kept(change, effects.left)]
@@ -67,7 +67,7 @@ class Kept:
         for change in changes:
             change.place.put(change.place.before)
         if grows:
-            raise Grows({change.key for change in again})
+            raise Lengthens({change.key for change in again})
         return refused
 
     @property

@@ -30,8 +30,9 @@ from wengert.algorithms.variational import adam_ascent
 from wengert.api.custom import stop_gradient
 from wengert.api.grad import value_and_grad
 from wengert.api.vmap import vmap
+from wengert.errors import told
 from wengert.infer.approximation import Approximation
-from wengert.infer.compiling import compiled
+from wengert.infer.compiling import compiled, logs_of_rows, unless_it_raises
 from wengert.infer.minibatches import MiniBatches
 from wengert.infer.pathfinder import NotConvergedWarning, best_normal, raise_no_start, starts_of
 from wengert.infer.posterior import Posterior, posterior
@@ -93,7 +94,7 @@ class Search:
         self.steps = compiled(steps)
         self.pushed = compiled(vmap(push, (None, 0)))
         constant = 0.5 * target.size * np.log(2 * np.pi)
-        self.ratios = compiled(vmap(lambda phi, eps: _plain(target, push, phi, eps) + constant, (None, 0)))
+        self.ratios = logs_of_rows(lambda phi, eps: _plain(target, push, phi, eps) + constant)
 
     def ascend(self, samples: int, steps: int, tol: float, rng: np.random.Generator, rate: float) -> tuple:
         """The best parameters, whether the search has converged, and the history of the bound."""
@@ -147,13 +148,25 @@ class Search:
     def _block(self, phi: Any, moments: Any, count: Any, rate: float, samples: int, rng: np.random.Generator) -> tuple:
         noise = rng.standard_normal((_BLOCK, samples, self.target.size + 1))
         noise[:, 0, 0] = np.arange(_BLOCK)
+        rest = noise, *self._rows(rng)
         with np.errstate(all="ignore"):
-            return self.steps(phi, moments, count, rate, noise, *self._rows(rng))
+            found = unless_it_raises(self.steps, None)(phi, moments, count, rate, *rest)
+            return self._one_by_one(phi, moments, count, rate, *rest) if found is None else found
+
+    def _one_by_one(self, phi: Any, moments: Any, count: Any, rate: float, noise: Any, *rest: Any) -> tuple:
+        """The same steps, of which those are left out whose density raises at one of the draws."""
+        path, bounds = np.empty((_BLOCK, phi.size)), np.full(_BLOCK, np.nan)
+        for k in range(_BLOCK):
+            found = unless_it_raises(self.steps, None)(phi, moments, count, rate, noise[k : k + 1], *rest)
+            if found is not None:
+                phi, moments, count = found[:3]
+                bounds[k] = found[4][0]
+            path[k] = phi
+        return phi, moments, count, path, bounds
 
     def _ratios(self, phi: np.ndarray, eps: np.ndarray) -> np.ndarray:
         """log p − log q at the draws that the noise is pushed to; −∞ where that is not finite."""
-        with np.errstate(all="ignore"):
-            found = np.asarray(self.ratios(phi, eps))
+        found = self.ratios(phi, eps)
         return np.where(np.isfinite(found), found, -np.inf)
 
     def _rows(self, rng: np.random.Generator) -> tuple:
@@ -188,6 +201,7 @@ def divergence(p: tuple[np.ndarray, np.ndarray], q: tuple[np.ndarray, np.ndarray
     return float(0.5 * total)
 
 
+@told
 def advi(
     target: Callable,
     *args: Any,

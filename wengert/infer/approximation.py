@@ -11,7 +11,6 @@ from scipy import special, stats
 
 from wengert import tree
 from wengert.api.vmap import vmap
-from wengert.infer.compiling import compiled
 from wengert.infer.pareto import tail_shape
 from wengert.infer.posterior import Posterior
 
@@ -46,7 +45,6 @@ class Approximation:
         self.moments = moments
         """Mean and factor of the covariance of the unconstrained numbers, where they are normal."""
         self._push = push
-        self._log_densities = compiled(vmap(posterior.log_density))
 
     def unconstrained(self, eps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Points for rows of standard normal numbers, and log q there."""
@@ -58,9 +56,7 @@ class Approximation:
         """Unconstrained draws, and log p − log q there; a density that is NaN or raises counts as zero."""
         rng = np.random.default_rng(seed)
         u, log_q = self.unconstrained(rng.standard_normal((samples, self.posterior.size)))
-        with np.errstate(all="ignore"):
-            log_p = np.asarray(self._log_densities(u), float)
-        return u, np.where(np.isnan(log_p), -np.inf, log_p) - log_q
+        return u, self.posterior.log_densities(u) - log_q
 
     @functools.cached_property
     def _ratios(self) -> np.ndarray:
@@ -106,7 +102,7 @@ class Approximation:
         return self._constrained(u[rng.choice(len(u), n, p=weights / np.sum(weights))])
 
     def _constrained(self, u: np.ndarray) -> Any:
-        return vmap(self.posterior.constrain)(u)
+        return vmap(self.posterior.values_at)(u)
 
     @functools.cached_property
     def _points(self) -> Any:

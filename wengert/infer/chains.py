@@ -348,4 +348,4 @@ def constrained(posterior: Posterior, unconstrained: np.ndarray) -> Any:
             return vmap(vmap(posterior.constrain))(unconstrained)
         return {name: np.stack([x[name] for x in found]).reshape(chains, draws, *np.shape(found[0][name]))
                 for name in found[0]}  # fmt: skip
-    return vmap(vmap(getattr(posterior, "sites_at", posterior.constrain)))(unconstrained)
+    return vmap(vmap(posterior.values_at))(unconstrained)

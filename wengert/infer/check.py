@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from wengert.api.grad import value_and_grad
 from wengert.api.hessian import hessian
-from wengert.infer.compiling import compiled
+from wengert.errors import told
+from wengert.infer.compiling import compiled, is_of_the_point, unless_it_raises
 from wengert.infer.coordinates import coordinate_names
 from wengert.infer.culprits import culprit
 from wengert.infer.handlers import ModelError
-from wengert.infer.pathfinder import best_normal
+from wengert.infer.pathfinder import best_normal, starts_of
 from wengert.infer.posterior import ModelPosterior, Posterior, posterior
 from wengert.infer.simulate import simulated
 
@@ -47,6 +47,7 @@ class CheckReport:
         return "\n".join(lines + [f"note: {text}" for text in self.notes])
 
 
+@told
 def check(
     target: Callable, *args: Any, init: Any = None, support: Any = None, draws: int = 20, seed: Any = 0
 ) -> CheckReport:
@@ -73,7 +74,7 @@ one out
     problems: list[str] = []
     notes: list[str] = []
     points = _points(found, draws, rng, notes)
-    density = compiled(value_and_grad(found.log_density))
+    density = found.value_and_gradient
     usable = _finite(found, points, density, problems)
     if usable:
         _gradients(found, usable[:5], density, rng, problems)
@@ -86,8 +87,7 @@ def _points(target: Posterior, draws: int, rng: np.random.Generator, notes: list
     if isinstance(target, ModelPosterior):
         try:
             return [
-                target.unconstrain(simulated(target.model, target.args, rng, with_data=False).sites)
-                for _ in range(draws)
+                target.unconstrain(simulated(target.model, target.args, rng, target.names).sites) for _ in range(draws)
             ]
         except ModelError as error:
             reason = str(error).split("\n")[0]
@@ -99,18 +99,31 @@ def _finite(target: Posterior, points: list[np.ndarray], density: Callable, prob
     """The points where the log-density and its gradient are finite; says which site is to blame for the others."""
     usable, blamed, without_gradient = [], {}, []
     names = coordinate_names(target)
+    raised: list[tuple[str, np.ndarray]] = []
     for u in points:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value, gradient = density(u)
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value, gradient = density(u)
+        except Exception as error:
+            if not is_of_the_point(error):
+                raise
+            raised.append((f"{type(error).__name__}: {error}".split("\n")[0], u))
+            continue
         if not np.isfinite(value):
             blamed.setdefault(culprit(target, u), []).append(u)
         elif not np.all(np.isfinite(gradient)):
             without_gradient.append(names[int(np.argmin(np.isfinite(gradient)))])
         else:
             usable.append(u)
+    if raised:
+        said, u = raised[0]
+        problems.append(
+            f"the log-density raises at {len(raised)} of {len(points)} points ({said}), for instance at "
+            f"{_short(target.sites_at(u))}; samplers reject such points"
+        )
     for (term, what), at in blamed.items():
-        example = _short(target.constrain(at[0]))
+        example = _short(target.sites_at(at[0]))
         problems.append(
             f"the log-density is {what} at {len(at)} of {len(points)} points, because of {term}; for instance at "
             f"{example}. Does the support of a parameter fit: a scale must be positive, a probability between 0 and 1?"
@@ -142,11 +155,12 @@ def _gradients(
                 "or change something outside?"
             )
             return
-        slope, error = _difference(lambda t, u=u, d=direction: float(target.log_density(u + t * d)))
+        along = lambda t, u=u, d=direction: float(target.log_density(u + t * d))
+        slope, error = _difference(unless_it_raises(along, np.nan))
         if abs(gradient @ direction - slope) > 1e-4 * abs(slope) + 10 * error + 1e-6:
             problems.append(
                 f"the gradient is not that of differences: {gradient @ direction:.6g} against {slope:.6g} along a "
-                f"direction at {_short(target.constrain(u))}. Does the density jump, or has it a rule (custom_jvp, "
+                f"direction at {_short(target.sites_at(u))}. Does the density jump, or has it a rule (custom_jvp, "
                 "custom_vjp) that is wrong?"
             )
             return
@@ -164,11 +178,11 @@ def _difference(f: Callable) -> tuple[float, float]:
 
 def _scales(target: Posterior, rng: np.random.Generator, problems: list[str], notes: list[str]) -> None:
     """The mean curvature over a normal approximation: its scales, and directions in which there is none."""
-    best = best_normal(target, rng, [target.start(rng) for _ in range(2)])
+    best = best_normal(target, rng, starts_of(target, None, rng, 2))
     if best is None:
         notes.append("no mode was found on the way uphill, so scales and directions were not looked at")
         return
-    curvature = compiled(hessian(target.log_density))
+    curvature = unless_it_raises(compiled(hessian(target.log_density)), np.nan)
     found = []
     for _ in range(8):
         with np.errstate(all="ignore"):

@@ -131,16 +131,21 @@ class Engine:
     def _in_python(self, metric, state, averaging, target, normals, seeds, count, limit):
         density = self._compiled_density if self.is_compiled else self._density
 
-        def guarded(x):
-            try:
-                return density.evaluate(x)
-            except MemoryError:
-                raise
-            except Exception:  # as a point outside of the support; `failures` are told
-                self.failures += 1
-                return density.failed
+        def guarded(f, failed):
+            def call(*args):
+                try:
+                    return f(*args)
+                except MemoryError:
+                    raise
+                except Exception:  # as a point outside of the support; `failures` are told
+                    self.failures += 1
+                    return failed
 
-        one, (x, lp, g) = self._with(density._replace(evaluate=guarded)), state
+            return call
+
+        third = density.third and guarded(density.third, np.full(len(state[0]), np.nan))
+        one = self._with(density._replace(evaluate=guarded(density.evaluate, density.failed), third=third))
+        x, lp, g = state
         with np.errstate(all="ignore"):
             found = chain_block(one, metric, x, lp, g, averaging, target, normals, seeds, count, limit)
         x, lp, g, *rest, last_lp, last_g = found

@@ -9,16 +9,16 @@ import numpy as np
 import scipy.linalg
 
 from wengert.algorithms.minima import newton_minimum
-from wengert.api.grad import value_and_grad
 from wengert.api.hessian import value_grad_and_hessian
-from wengert.errors import ConvergenceError
+from wengert.errors import ConvergenceError, told
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import compiled
 from wengert.infer.coordinates import coordinate_names
-from wengert.infer.pathfinder import finite_or_barrier, path_to_mode, raise_no_start, starts_of
+from wengert.infer.pathfinder import BARRIER, finite_or_barrier, path_to_mode, raise_no_start, starts_of
 from wengert.infer.posterior import posterior
 
 
+@told
 def laplace(target: Callable, *args: Any, init: Any = None, support: Any = None, seed: Any = 0) -> Approximation:
     """The normal distribution around the mode, on the unconstrained scale; the precision is the Hessian of −log p.
 
@@ -34,7 +34,7 @@ def laplace(target: Callable, *args: Any, init: Any = None, support: Any = None,
     """
     rng = np.random.default_rng(seed)
     found = posterior(target, *args, init=init, support=support)
-    density = compiled(value_and_grad(found.log_density))
+    density = found.value_and_gradient
     second = compiled(value_grad_and_hessian(found.log_density))
     negative = finite_or_barrier(density)
     best = None
@@ -42,7 +42,7 @@ def laplace(target: Callable, *args: Any, init: Any = None, support: Any = None,
         u = path_to_mode(density, start, 500)[0][-1]
         if best is None or negative(u)[0] < negative(best)[0]:
             best = u
-    if best is None or negative(best)[0] >= 1e100:
+    if best is None or negative(best)[0] >= BARRIER:
         raise_no_start(found)
     derivatives = lambda u: tuple(-np.asarray(part) for part in second(u)[1:])
     mode, size, _ = newton_minimum(lambda u: negative(u)[0], derivatives, best, 1e-9, 50)

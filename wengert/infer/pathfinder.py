@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize
 
-from wengert.api.grad import value_and_grad
-from wengert.api.vmap import vmap
+from wengert.errors import told
 from wengert.infer.approximation import Approximation
-from wengert.infer.compiling import compiled
+from wengert.infer.compiling import unless_it_raises
 from wengert.infer.posterior import Posterior, posterior
 
 _MEMORY = 6
+BARRIER = 1e100
+_TRIALS = 50
 _DRAWS = 40
 """Draws for the bound at each point of the path."""
 
@@ -37,13 +38,14 @@ class NormalOnPath(NamedTuple):
 
 
 def finite_or_barrier(density: Callable) -> Callable:
-    """−log p and its gradient, for an optimiser: where the density is zero or not a number, a large value."""
+    """−log p and its gradient, for an optimiser: where the density is zero, not a number or raises, a large value."""
+    density = unless_it_raises(density, (-np.inf, 0.0))
 
     def negative(u: np.ndarray) -> tuple[float, np.ndarray]:
         with np.errstate(all="ignore"):
             value, gradient = density(u)
         if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
-            return 1e100, np.zeros_like(u)
+            return BARRIER, np.zeros_like(u)
         return -float(value), -np.asarray(gradient, float)
 
     return negative
@@ -53,10 +55,13 @@ def path_to_mode(density: Callable, u: np.ndarray, iterations: int) -> tuple[np.
     """Points and gradients of log p along the path of L-BFGS."""
     points, seen = [u], {}
     negative = finite_or_barrier(density)
+    highest = negative(u)[0]
 
     def asked(u: np.ndarray) -> tuple[float, np.ndarray]:
-        seen[u.tobytes()] = found = negative(u)
-        return found
+        nonlocal highest
+        value, slope = seen[u.tobytes()] = negative(u)
+        highest = max(highest, value) if value < BARRIER else highest
+        return min(value, highest + 10.0), slope  # a line search that interpolates needs a wall that is not too high
 
     scipy.optimize.minimize(
         asked, u, jac=True, method="L-BFGS-B", callback=lambda x: points.append(x.copy()),
@@ -100,14 +105,12 @@ def normals_on_path(points: np.ndarray, gradients: np.ndarray) -> list[NormalOnP
 
 def best_normal(target: Posterior, rng: np.random.Generator, starts: list[np.ndarray], iterations: int = 200) -> Any:
     """The normal distribution on any of the paths with the best bound, and that bound; `None` if there is none."""
-    density, densities = compiled(value_and_grad(target.log_density)), compiled(vmap(target.log_density))
     eps = rng.standard_normal((_DRAWS, target.size))
     log_normal = -0.5 * np.sum(eps * eps, axis=1) - 0.5 * target.size * np.log(2 * np.pi)
     best = None
     for start in starts:
-        for normal in normals_on_path(*path_to_mode(density, start, iterations)):
-            with np.errstate(all="ignore"):
-                log_p = np.asarray(densities(normal.mean + eps @ normal.factor.T), float)
+        for normal in normals_on_path(*path_to_mode(target.value_and_gradient, start, iterations)):
+            log_p = target.log_densities(normal.mean + eps @ normal.factor.T)
             bound = np.mean(log_p - log_normal) + np.sum(np.log(np.diag(normal.factor)))
             if np.isfinite(bound) and (best is None or bound > best[1]):
                 best = normal, float(bound)
@@ -115,11 +118,21 @@ def best_normal(target: Posterior, rng: np.random.Generator, starts: list[np.nda
 
 
 def starts_of(target: Posterior, init: Any, rng: np.random.Generator, count: int) -> list[np.ndarray]:
-    """Where to start: from `init`, if it is given, and from random points."""
+    """Where to start: from `init`, if it is given, and from random points at which there is a density."""
     first = [] if init is None else [target.unconstrain(init)]
-    return first + [target.start(rng) for _ in range(count - len(first))]
+    return first + [_random_start(target, rng) for _ in range(count - len(first))]
 
 
+def _random_start(target: Posterior, rng: np.random.Generator) -> np.ndarray:
+    negative = finite_or_barrier(target.value_and_gradient)
+    for k in range(_TRIALS):
+        u = 2.0 ** -(k // 10) * target.start(rng)
+        if negative(u)[0] < BARRIER:
+            break
+    return u
+
+
+@told
 def pathfinder(
     target: Callable, *args: Any, init: Any = None, support: Any = None, paths: int = 4, seed: Any = 0
 ) -> Approximation:

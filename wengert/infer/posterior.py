@@ -10,6 +10,7 @@ is a plain function, which is differentiated and compiled as any other.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
@@ -19,6 +20,9 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.alternatives import followed
+from wengert.api.grad import value_and_grad
+from wengert.errors import told
+from wengert.infer.compiling import compiled, is_of_the_point, logs_of_rows
 from wengert.infer.discrete import term_of
 from wengert.infer.handlers import ModelError, run_under, run_until_enough
 from wengert.infer.probing import places_of
@@ -27,6 +31,8 @@ from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, Val
 
 _LOOKS = 3
 """So many times a model is run to see whether it always has the same sites."""
+_TRIALS = 20
+"""So many times at most, where it raises at some of the points."""
 
 
 class Posterior:
@@ -43,8 +49,30 @@ class Posterior:
     def log_density(self, u: Any) -> Any:
         raise NotImplementedError
 
+    @functools.cached_property
+    def value_and_gradient(self) -> Callable:
+        """The log-density and its gradient, compiled."""
+        return compiled(value_and_grad(self.log_density))
+
+    @functools.cached_property
+    def log_densities(self) -> Callable:
+        """The log-densities of the rows of a matrix, compiled; −∞ where one is NaN or raises."""
+        return logs_of_rows(self.log_density)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is compiled does not travel."""
+        return {k: v for k, v in vars(self).items() if k not in ("value_and_gradient", "log_densities")}
+
     def constrain(self, u: Any) -> Any:
         raise NotImplementedError
+
+    def sites_at(self, u: Any) -> Any:
+        """The same without records."""
+        return self.constrain(u)
+
+    def values_at(self, u: Any) -> Any:
+        """The same, where as little of a model is run as there has to be; not for code that is compiled."""
+        return self.constrain(u) if getattr(self, "records", None) else self.sites_at(u)
 
     def unconstrain(self, point: Any) -> np.ndarray:
         raise NotImplementedError
@@ -60,12 +88,7 @@ class ModelPosterior(Posterior):
         self.model, self.args = model, args
         _demand_arguments(model, args)
         rng = np.random.default_rng(seed)
-        looks = []
-        for _ in range(_LOOKS):
-            finding = FindSites(rng)
-            with np.errstate(all="ignore"):
-                run_under(finding, model, args)
-            looks.append(finding)
+        looks = _found(_LOOKS, lambda spread: self._run(FindSites(rng, spread)))
         self.sites, self.records, self.observed = looks[0].sites, list(looks[0].records), looks[0].observed
         self.discrete = looks[0].discrete
         self.places: list[dict[str, np.ndarray]] = []
@@ -96,30 +119,25 @@ class ModelPosterior(Posterior):
 
     def _look_at_discrete_sites(self, rng: np.random.Generator) -> None:
         """Find out how what the model adds to the log-density depends on discrete sites, at two points."""
-        found = []
-        for _ in range(2):
-            u = self.start(rng)
-            handler = WithMarks(self.sites, u, self.discrete)
-            with np.errstate(all="ignore"):
-                followed(self._run)(handler)
+
+        def look(spread: float) -> list[dict[str, np.ndarray]]:
+            u = spread * self.start(rng)
+            handler = followed(self._run)(WithMarks(self.sites, u, self.discrete))
             marks = [term_of(logp, handler.summed, number) for number, logp in enumerate(handler.marks)]
             terms = [term for term in marks if term.axes]
-
-            def run(values: dict[str, Any], u: Any = u) -> list[Any]:
-                given = WithGivenValues(self.sites, u, values)
-                with np.errstate(all="ignore"):
-                    self._run(given)
-                return given.marks
-
+            run = lambda values: self._run(WithGivenValues(self.sites, u, values)).marks
             places = places_of(terms, handler.summed, run, rng)
             names = [site.name for site in handler.summed]
-            found.append([{n: places[t.number, n] for n in names if (t.number, n) in places} for t in terms])
-        if len(found[0]) != len(found[1]) or any(not _are_equal(a, b) for a, b in zip(*found, strict=True)):
+            return [{n: places[t.number, n] for n in names if (t.number, n) in places} for t in terms]
+
+        found = _found(2, look)
+        first, last = found[0], found[-1]
+        if len(first) != len(last) or any(not _are_equal(a, b) for a, b in zip(first, last, strict=True)):
             raise ModelError(
                 "what depends on the elements of a discrete site differs from point to point",
                 remedy="let each observation depend on one element, whatever the values of other sites",
             )
-        self.places = found[0]
+        self.places = first
 
     def _run(self, handler: Any) -> Any:
         run_under(handler, self.model, self.args)
@@ -152,7 +170,7 @@ class ModelPosterior(Posterior):
 
     def unconstrain(self, point: dict[str, Any]) -> np.ndarray:
         handler = Unconstrain(self.sites, point)
-        run_under(handler, self.model, self.args)
+        run_until_enough(handler, self.model, self.args)
         return np.concatenate([handler.parts[name] for name in self.names])
 
 
@@ -200,6 +218,28 @@ class DensityPosterior(Posterior):
         return u
 
 
+def _found(count: int, look: Callable) -> list[Any]:
+    """What a look at a random point gives, `count` times; points where the model raises are not counted.
+
+    `look(spread)` draws a point, which lies nearer to zero the smaller the spread.
+    """
+    found: list[Any] = []
+    raised: Exception | None = None
+    for k in range(_TRIALS):
+        try:
+            with np.errstate(all="ignore"):
+                found.append(look(2.0 ** -(k // 4)))
+        except Exception as error:
+            if not is_of_the_point(error):
+                raise
+            raised = error
+        if len(found) == count:
+            break
+    if raised is not None and not found:
+        raise raised
+    return found
+
+
 def _demand_arguments(model: Callable, args: tuple) -> None:
     """Raise where a model is not given the arguments that it takes."""
     try:
@@ -238,6 +278,7 @@ def _per_leaf(support: Any, init: Any, count: int) -> list[Transform]:
     return [real if transform is None else transform for transform in found]
 
 
+@told
 def posterior(target: Callable, *args: Any, init: Any = None, support: Any = None) -> Posterior:
     """A log-density on unconstrained numbers, of a model and its data, or of a log-density and where it starts.
 

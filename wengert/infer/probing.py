@@ -1,13 +1,15 @@
 """On which element of a discrete site each number of a term depends: found out on numbers, and tested.
 
 The model is run with given values of its discrete sites. Numbers that change when some elements get another value
-depend on these; elements are told apart by the bits of their positions, so that few runs are enough. Then the tables
+depend on these; elements are told apart by the bits of their positions, so that few runs are enough. A number may be
+the same for many values (zero, where fewer are there than were counted), so a few others are tried. Then the tables
 that are summed are compared with runs for random values. A model for which the
 sum would be wrong is refused.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -40,13 +42,13 @@ def _places(terms: list[TermOfSites], site: DiscreteSite, run: Callable, first: 
     before = run(first)
     numbers = np.arange(1, site.size + 1).reshape(site.shape)
     codes: dict[int, Any] = {term.number: 0 for term in terms}
-    for bit in range(int(site.size).bit_length()):
-        chosen = (numbers >> bit) & 1
-        value = site.values[np.minimum(chosen, len(site.values) - 1)]
+    last = len(site.values) - 1
+    for bit, other in itertools.product(range(int(site.size).bit_length()), sorted({min(1, last), last // 2, last})):
+        value = site.values[other * ((numbers >> bit) & 1)]
         after = run({**first, site.name: value})
         for term in terms:
             changed = ~np.isclose(before[term.number], after[term.number], rtol=1e-13, atol=0, equal_nan=True)
-            codes[term.number] = codes[term.number] + (changed.astype(int) << bit)
+            codes[term.number] = codes[term.number] | (changed.astype(int) << bit)
     found, own = {}, np.arange(site.size)
     for number, code in codes.items():
         # What does not change may be put anywhere; where it has the form of the site, at its own position.

@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 
 from wengert.infer import distributions
-from wengert.infer.handlers import ModelError, run_under
+from wengert.infer.handlers import Enough, ModelError, run_until_enough
 from wengert.infer.posterior import ModelPosterior
 from wengert.infer.transforms import Transform, ordered, positive_ordered
 from wengert.infer.ways import AtPoint, Handler, full_shape, observed_name
 
 
 class DrawFromModel(Handler):
-    """Runs a model and draws everything in it, what is observed in the shape of the data (if it is `with_data`)."""
+    """Runs a model and draws everything in it, what is observed in the shape of the data.
 
-    def __init__(self, rng: np.random.Generator, with_data: bool = True):
+    Where only some sites are `wanted` it has enough when these are there.
+    """
+
+    def __init__(self, rng: np.random.Generator, wanted: list[str] | None = None):
         super().__init__()
-        self.rng, self.with_data = rng, with_data
+        self.rng, self.wanted = rng, wanted
         self.sites: dict[str, Any] = {}
         self.records: dict[str, Any] = {}
         self.observed: dict[str, Any] = {}
@@ -35,10 +38,12 @@ class DrawFromModel(Handler):
                 )
             value = np.sort(value)  # independent draws of one distribution, put in order
         self.sites[name] = value
+        if self.wanted is not None and self.sites.keys() >= set(self.wanted):
+            raise Enough
         return value
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        if self.with_data:
+        if self.wanted is None:
             found = observed_name(name, list(self.observed))
             self.observed[found] = self._drawn(f"observation {found!r}", dist, np.shape(value))
 
@@ -54,7 +59,7 @@ class DrawFromModel(Handler):
             ) from error
 
     def factor(self, logp: Any) -> None:
-        if not self.with_data:
+        if self.wanted is not None:
             return
         raise ModelError(
             "a model with infer.factor cannot be drawn from: a factor is no distribution",
@@ -65,10 +70,10 @@ class DrawFromModel(Handler):
         self.records[name] = value
 
 
-def simulated(model: Callable, args: tuple, rng: np.random.Generator, with_data: bool = True) -> DrawFromModel:
-    """One draw of everything in a model; where `args` hold data, only their shapes count."""
-    handler = DrawFromModel(rng, with_data)
-    run_under(handler, model, args)
+def simulated(model: Callable, args: tuple, rng: np.random.Generator, wanted: list[str] | None = None) -> DrawFromModel:
+    """One draw of everything in a model, or of the sites that are `wanted`; of data in `args` only the shapes count."""
+    handler = DrawFromModel(rng, wanted)
+    run_until_enough(handler, model, args)
     return handler
 
 

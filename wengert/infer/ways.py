@@ -80,9 +80,9 @@ class Handler:
 class FindSites(Handler):
     """Runs a model on plain numbers, drawn uniformly on the unconstrained scale, to see which sites it has."""
 
-    def __init__(self, rng: np.random.Generator):
+    def __init__(self, rng: np.random.Generator, spread: float):
         super().__init__()
-        self.rng = rng
+        self.rng, self.spread = rng, spread
         self.sites: dict[str, PlaceOfSite] = {}
         self.discrete: dict[str, tuple[np.ndarray, tuple[int, ...]]] = {}
         self.records: dict[str, Any] = {}
@@ -101,7 +101,7 @@ class FindSites(Handler):
         start = max([site.stop for site in self.sites.values()], default=0)
         ends = distributions.ends_of(dist) if transform is None else (False, False)
         self.sites[name] = PlaceOfSite(start, start + math.prod(inner), inner, whole, ends)
-        return chosen.forward(self.rng.uniform(-2, 2, inner))
+        return chosen.forward(self.spread * self.rng.uniform(-2, 2, inner))
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
         array = np.asarray(value)
@@ -325,6 +325,8 @@ class Unconstrain(Handler):
                 remedy="give a value strictly inside of it",
             )
         self.parts[name] = np.reshape(part, -1)
+        if len(self.parts) == len(self.sites):
+            raise Enough
         return value if value.shape else value[()]
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
