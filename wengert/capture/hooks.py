@@ -31,9 +31,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
 from wengert.box.array_classes import held as array_in
-from wengert.box.box import Box
+from wengert.box.box import Box, plain
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import (
     CALLABLES,
@@ -219,7 +220,27 @@ def _for_function(f: Any) -> Any:
         return found
     if f in CALLERS:
         return _implemented(CALLERS[f])
+    if f.__module__ in _OF_FRAMES:
+        return f
+    if f.__module__ == "logging" and f.__name__ in _LOGGED:
+        return logging_plain_values(f)
     return with_instrumented_arguments(f, not _of_a_library(f.__module__))
+
+
+_OF_FRAMES = frozenset(("pdb", "bdb", "inspect", "traceback"))
+"""Modules that ask who has called: it is to be the user."""
+_LOGGED = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
+
+
+def logging_plain_values(f: Any) -> Any:
+    """A function or a method of the logging module, which makes a text of traced values by itself."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = tree.flatten((args, kwargs))
+        args, kwargs = tree.unflatten(structure, [plain(x) for x in leaves])
+        return f(*args, **{**kwargs, "stacklevel": kwargs.get("stacklevel", 1) + 1})
+
+    return called
 
 
 def _for_builtin(f: Any, operands: int, given: int) -> Any:
@@ -268,6 +289,10 @@ def _for_method(f: Any) -> Any:
         return found
     if is_of_scipy_stats(f):
         return with_instrumented_arguments(instrument(f), False)
+    if f.__func__.__module__ == "logging" and f.__name__ in _LOGGED:
+        return logging_plain_values(f)
+    if f.__func__.__module__ in _OF_FRAMES:
+        return f
     return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
 
 
@@ -576,6 +601,8 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
+    if a.__class__ is SparseMatrix and not keeps:
+        return a.plain_if_known()
     if is_user_function(a):
         return instrument(a)
     found = replacement_of(a) if a.__class__ is FunctionType else None  # map(np.asarray_chkfinite, xs)

@@ -16,6 +16,7 @@ import scipy.sparse
 
 from wengert import tree
 from wengert.box.functions.operands import array, cast, holds_traced, join
+from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
@@ -248,6 +249,13 @@ class SparseMatrix:
     def plain(self) -> Any:
         """A matrix of SciPy's, where the entries are plain numbers."""
         return scipy.sparse.csr_array((self.entries, (self.rows, self.columns)), shape=self.shape)
+
+    def plain_if_known(self) -> Any:
+        """A matrix of SciPy's, unless entries are traced: an array that one has just made may be written to as well."""
+        entries = settled(self.entries)
+        if isinstance(entries, Traced):
+            return self
+        return self.with_entries(np.asarray(entries)).plain().asformat(self.format)
 
     def places(self) -> np.ndarray:
         """Where entries stand in the ravelled matrix."""
