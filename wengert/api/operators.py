@@ -19,12 +19,12 @@ from wengert.api.arguments import demand_positions
 from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
+from wengert.box.contents import Holder
 from wengert.box.foreign import an
-from wengert.box.functions.lifted import HOLDERS
 from wengert.errors import NotAFunctionError, WengertError, explained, told
 
 
-class Operated(Generic[P, R]):
+class Operated(Holder, Generic[P, R]):
     """What an operator makes of a function."""
 
     def __init__(self, operator: str, f: Callable[..., Any], call: Callable[P, R], budget: Budget | None = None):
@@ -74,9 +74,6 @@ class Operated(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<wengert.{self._operator} of {named(self.__wrapped__)}>"  # type: ignore[attr-defined]
-
-
-HOLDERS.add(Operated)
 
 
 def named(f: Any) -> str:
