@@ -398,7 +398,7 @@ _OF_NO_NUMBER = re.compile(
 
 _PYTHONS_WORDS = re.compile(
     r"unsupported operand type|can only concatenate |.* object is not callable$|cannot convert .* object to bytes"
-    r"|ord\(\) expected|.* argument after \*\* must be a mapping"
+    r"|ord\(\) expected|.* argument after \*\* must be a mapping|expected a sequence of integers or a single integer"
 )
 """How Python refuses any number, traced or not."""
 
