@@ -796,8 +796,12 @@ def test_no_fraction_is_the_exponent_of_a_negative_number():
 def caught(x, compute):
     try:
         return compute(x)
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError, np.linalg.LinAlgError):
         return -5.0
+
+
+def corner_of_factor(x):
+    return np.linalg.cholesky(np.eye(2) + x * np.array([[0.0, 1.0], [1.0, 0.0]]))[1, 1]
 
 
 NUMBERS = {
@@ -811,6 +815,9 @@ NUMBERS = {
     "a text": (lambda x: float(format(x, ".2f")), 0.5, 1.0),
     "a root that is tried": (lambda x: caught(x, math.sqrt), -1.0, 1.0),
     "a quotient that is tried": (lambda x: caught(x, lambda x: 1 / float(x)), 0.0, 1.0),
+    "a factor of no number, that is tried": (lambda x: caught(x, corner_of_factor), 1.5, 2.0),
+    "a factor of some numbers, that is tried": (lambda x: caught(x, corner_of_factor), 0.5, 2.0),
+    "a factor that is tried": (lambda x: caught(x, corner_of_factor), 0.25, 0.5),
     "a power that is tried": (lambda x: caught(x, lambda x: float(x) ** -1.0), 0.0, 1.0),
 }
 
