@@ -121,7 +121,7 @@ def cholesky(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     for j in range(n):
         end = n - j
         if mode.tag:
-            raise_unless(V.greater(_part(rest, 0, 0), 0), "LinAlgError", op.failures["LinAlgError"])
+            raise_unless(V.greater(_part(rest, 0, 0), 0), "LinAlgError", op.failures["LinAlgError"] or "")
         pivot = V.sqrt(V.reshape(_part(rest, 0, 0), shape=(1,)))
         column = V.divide(_part(rest, slice(1, end), 0), pivot)
         columns.append(V.reshape(V.concatenate(np.zeros(j), pivot, column, axis=0), shape=(n, 1)))
