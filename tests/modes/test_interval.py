@@ -796,7 +796,7 @@ def test_no_fraction_is_the_exponent_of_a_negative_number():
 def caught(x, compute):
     try:
         return compute(x)
-    except (ValueError, ZeroDivisionError, np.linalg.LinAlgError):
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):
         return -5.0
 
 
@@ -818,6 +818,8 @@ NUMBERS = {
     "a factor of no number, that is tried": (lambda x: caught(x, corner_of_factor), 1.5, 2.0),
     "a factor of some numbers, that is tried": (lambda x: caught(x, corner_of_factor), 0.5, 2.0),
     "a factor that is tried": (lambda x: caught(x, corner_of_factor), 0.25, 0.5),
+    "an exponential that is tried": (lambda x: caught(x, math.exp), 700.0, 800.0),
+    "a large power that is tried": (lambda x: caught(x, lambda x: float(x) ** 3), 1e100, 1e110),
     "a power that is tried": (lambda x: caught(x, lambda x: float(x) ** -1.0), 0.0, 1.0),
 }
 
