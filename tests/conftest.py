@@ -127,7 +127,7 @@ OPTIMISED_FILES = {
     *("test_calls.py", "test_export.py", "test_programs.py", "test_table.py"),
 }
 """Files elsewhere whose programs are optimised all the same: all ops, all programs of the suite. (Of random programs,
-one in four: `choose_level` in fuzz/hunt.py.)"""
+one in four: `choose_ways` in fuzz/hunt.py.)"""
 _CHOSEN = os.environ.get("WENGERT_OPT")
 
 

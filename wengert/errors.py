@@ -9,17 +9,20 @@ derives from the builtin exception that a NumPy user would have caught (`TypeErr
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import linecache
 import os
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from wengert.packages import is_followed, is_ours, is_own_file
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_library_file(filename: str) -> bool:
@@ -180,6 +183,10 @@ class UnsupportedFunctionError(WengertError, NotImplementedError):
     page = "no-rule"
 
 
+class UnsupportedAttributeError(UnsupportedFunctionError, AttributeError):
+    """An attribute of NumPy's arrays that traced ones have not."""
+
+
 class InPlaceError(WengertError, TypeError):
     """A traced value would have to be written into memory that cannot hold it."""
 
@@ -291,31 +298,77 @@ def explained(error: Exception) -> WengertError | None:
             for kept in reversed(_frames_of_others(told)):
                 clean = TracebackType(clean, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
             told.__traceback__ = clean
-            told = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
+            before = told.__context__
+            if isinstance(before, Signal) or (type(before) is type(told) and str(before) == str(told)):
+                told.__suppress_context__ = True  # it was tried in two ways
+            told = told.__cause__ or (None if told.__suppress_context__ else before)
     if isinstance(error, WengertError):
         _mention_missing_source(error, frames)
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
         if isinstance(error.__cause__ or error.__context__, ConcretizationError) and "array element" in str(error):
             return _not_written(frames)
-        if _OUR_CLASS.search(str(error)) and not str(error).startswith(
-            "unsupported operand type"
-        ):  # Python's own words
+        if _OUR_CLASS.search(str(error)) and not (_PYTHONS_WORDS.match(str(error)) or _OF_NO_NUMBER.match(str(error))):
             return _not_taken(error, frames)
         if _OF_CYTHON.match(str(error)):
             return _not_taken_by_compiled_code(error, frames)
+        if str(error) == NO_ARRAY:
+            return ConcretizationError(
+                "NumPy makes an ordinary array of an object whose __array__ gives one of traced values: its derivative "
+                "would be lost",
+                remedy="make the array first, np.asarray(thing), and compute with that",
+                where=_where(frames),
+            )
     if isinstance(error, ctypes.ArgumentError):
         return _not_taken_by_compiled_code(error, frames)
     return None
 
 
+NO_ARRAY = "object __array__ method not producing an array"
+"""What NumPy says of an object whose `__array__` gives an array of traced values."""
+
+
+def _where(frames: list[TracebackType]) -> str | None:
+    """The line in the innermost of these frames that is of followed code."""
+    lines = [(t.tb_frame, t.tb_lineno) for t in frames if is_followed(t.tb_frame.f_code.co_filename)]
+    return described_line(lines[-1][0].f_code.co_filename, lines[-1][1], lines[-1][0].f_globals) if lines else None
+
+
+def told(function: F) -> F:
+    """What users call: its errors show frames of the user's code only."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            other = explained(error)
+            if other is None:
+                raise  # without a frame of this function
+            try:
+                raise other from None
+            except WengertError:
+                other.__traceback__ = error.__traceback__
+                raise
+
+    return called  # type: ignore[return-value]
+
+
 def _frames_of_others(error: BaseException) -> list[TracebackType]:
+    """The frames of a traceback that are not ours, nor of the libraries by which we compute."""
     frames = []
-    trace = error.__traceback__
+    trace, is_below = error.__traceback__, False
     while trace is not None:
-        if not is_ours(trace.tb_frame.f_code.co_filename):
+        frame = trace.tb_frame
+        is_below = is_ours(frame.f_code.co_filename) or (is_below and _module_of(frame) in ("numpy", "optree"))
+        if not is_below:
             frames.append(trace)
         trace = trace.tb_next
     return frames
+
+
+def _module_of(frame: FrameType) -> str:
+    """The name of the package that a function belongs to."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 _OUR_CLASS = re.compile(
@@ -334,6 +387,13 @@ _OF_NO_NUMBER = re.compile(
 """What Python says of an operator between a number, traced or not, and None or a text, and of a call of a number."""
 
 
+_PYTHONS_WORDS = re.compile(
+    r"unsupported operand type|can only concatenate |.* object is not callable$|cannot convert .* object to bytes"
+    r"|ord\(\) expected|.* argument after \*\* must be a mapping"
+)
+"""How Python refuses any number, traced or not."""
+
+
 def names_our_class(error: BaseException) -> bool:
     """Whether code that was given a traced value complains of its class, and would not complain of a number."""
     said = str(error) if isinstance(error, (TypeError, ValueError)) else ""
@@ -346,7 +406,6 @@ def _not_taken(error: TypeError | ValueError, frames: list[TracebackType]) -> We
         return None
     followed = [trace for trace in frames if is_followed(trace.tb_frame.f_code.co_filename)]
     last, said = frames[-1].tb_frame.f_code, _OUR_CLASS.sub("a traced value", str(error))
-    where = [described_line(t.tb_frame.f_code.co_filename, t.tb_lineno, t.tb_frame.f_globals) for t in followed[-1:]]
     called = frames[frames.index(followed[-1]) + 1 if followed else 0 :]
     is_python = bool(called) and _is_of_python(called[0].tb_frame)
     what = _name_in_library(called[0].tb_frame) if called else f"{last.co_name} in {os.path.basename(last.co_filename)}"
@@ -367,7 +426,7 @@ def _not_taken(error: TypeError | ValueError, frames: list[TracebackType]) -> We
         remedy=why
         if is_python
         else f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to wg.stop_gradient(x)",
-        where=where[0] if where else None,
+        where=_where(followed),
     )
 
 
@@ -377,7 +436,7 @@ def _name_in_library(frame: FrameType) -> str:
 
 
 def _is_of_python(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names
+    return _module_of(frame) in sys.stdlib_module_names
 
 
 _OF_CYTHON = re.compile(r"No matching signature found|Buffer dtype mismatch, .*\bobject'?$")

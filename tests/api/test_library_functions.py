@@ -86,6 +86,32 @@ def test_gradients():
     assert wg.grad(math.hypot)(3.0, 4.0) == pytest.approx(0.6, rel=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("f", "curvature"),  # second derivatives at zero, of √(x² + c²): 1/c
+    [
+        (lambda x: math.hypot(x, 2.0), 0.5),
+        (lambda x: math.hypot(x, 0.0, 2.0), 0.5),
+        (lambda x: math.hypot(0.0, 3.0, x, 4.0), 0.2),
+        (lambda x: math.dist([x, 1.0, 0.0], [0.0, 1.0, 2.0]), 0.5),
+        (lambda x: np.hypot.reduce(np.array([0.0, x, 2.0])), 0.5),
+        (lambda x: np.hypot.reduce(np.array([[x, 9.0], [2.0, x]]), axis=0, where=np.array([True, False]))[0], 0.5),
+    ],
+)
+def test_lengths_are_smooth_where_the_first_numbers_are_zero(f, curvature):
+    for g in (f, wg.jit(f)):
+        assert wg.hessian(g)(0.0) == pytest.approx(curvature, rel=1e-15)
+        assert wg.derivative(g, order=4)(0.0) == pytest.approx(-3 * curvature**3, rel=1e-14)
+    assert wg.jit(wg.hessian(f))(0.0) == pytest.approx(curvature, rel=1e-15)
+
+
+@pytest.mark.parametrize("f", [lambda x: math.hypot(2 * x, x, -2 * x), lambda x: math.dist([x, x, x], [0, 3 * x, -x])])
+@pytest.mark.parametrize("x", [1e-170, 1.0, 1e170])
+def test_lengths_of_large_and_small_numbers(f, x):
+    for around in (lambda g: g, wg.jit):
+        value, slope = around(wg.value_and_grad(f))(x)
+        assert (value, slope) == pytest.approx((3 * x, 3.0), rel=1e-15)
+
+
 def test_in_a_batch():
     X = np.stack([V, V[::-1], V * V])
     np.testing.assert_allclose(wg.vmap(scipy.special.logsumexp)(X), [scipy.special.logsumexp(x) for x in X], rtol=1e-14)

@@ -11,6 +11,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import wengert as wg
+from wengert import tree
 from wengert.errors import PatternError
 
 X = np.array([0.3, -0.7, 0.55, 1.2, 0.8, -0.4, 0.9])
@@ -386,6 +387,27 @@ def test_the_pattern_of_a_hessian_may_be_given():
     close(wg.hessian(rosenbrock, sparse=np.tril(band))(X), wg.hessian(rosenbrock)(X))
     with pytest.raises(PatternError, match="too small"):
         wg.hessian(rosenbrock, sparse=np.eye(N))(X)
+
+
+@pytest.mark.parametrize("argnums", [0, (1, 0)])
+def test_patterns_in_the_containers_of_what_is_derived(argnums):
+    """As `wg.sparsity` gives them."""
+    f = lambda p, q: {"u": p["a"] * q, "v": [p["b"] ** 2, q * np.sum(p["b"])]}
+    args = {"a": X[:3], "b": X[3:5]}, 2.0
+    given = wg.sparsity(f, argnums=argnums)(*args)
+    expected = wg.jacobian(f, argnums)(*args)
+    for transform in (lambda f: f, wg.jit):
+        found = transform(wg.jacobian(f, argnums, sparse=given))(*args)
+        assert tree.flatten(found)[1] == tree.flatten(given)[1]
+        for block, dense in zip(tree.leaves(found), tree.leaves(expected), strict=True):
+            np.testing.assert_allclose(block.toarray(), np.reshape(dense, block.shape))
+    h = lambda p, q: sum(np.sum(x * x) for x in (f(p, q)["u"], *f(p, q)["v"]))
+    given = wg.sparsity(h, 2, argnums=argnums)(*args)
+    found = wg.hessian(h, argnums, sparse=given)(*args)
+    for block, dense in zip(tree.leaves(found), tree.leaves(wg.hessian(h, argnums)(*args)), strict=True):
+        np.testing.assert_allclose(block.toarray(), np.reshape(dense, block.shape))
+    with pytest.raises(PatternError, match="3 x 3 and 3 x 2"):
+        wg.jacobian(f, 0, sparse=wg.sparsity(lambda p: {"u": p["a"], "v": p["a"][:2]})(args[0]))(*args)
 
 
 # ------------------------------------------------------------------------------------------------- in other operators

@@ -279,3 +279,12 @@ def test_attributes_of_arrays_are_set_in_branches_and_loops():
             assert wg.jit(wg.grad(f, 1))(A, t) == wg.grad(f, 1)(A, t)
     with pytest.raises(wg.errors.InPlaceError, match="shape of a part"):
         wg.jit(of_a_part)(A, 0.25)
+
+
+def test_what_only_bytes_can_give_is_refused_with_the_line():
+    x = np.arange(3.0)
+    for derivative in (wg.grad, lambda f: wg.jit(wg.grad(f)), wg.jit):
+        for read in (lambda x: x[0] * len(x.tobytes()), lambda x: x[0] * x.view(np.int64)[1]):
+            with pytest.raises(wg.errors.UnsupportedFunctionError, match=r"remedy[\s\S]*test_attributes"):
+                derivative(read)(x)
+    np.testing.assert_array_equal(wg.grad(lambda x: x[0] * (getattr(x, "tobytes", None) is None))(x), [1.0, 0.0, 0.0])

@@ -415,7 +415,7 @@ def test_signatures_are_those_of_numpy(function):
         return [(p.name, p.kind) for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
     try:
-        expected = names(function)
+        expected = [(name, kind) for name, kind in names(function) if name != "out"]  # for which `Box` sees to
     except ValueError:
         pytest.skip("NumPy does not tell")
     ours = names(FUNCTIONS[function])

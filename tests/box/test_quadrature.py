@@ -125,14 +125,14 @@ def test_double_integrals():
 
 @pytest.mark.slow
 def test_triple_integrals():
-    agrees(
-        lambda p, b: si.tplquad(
-            lambda z, y, x: np.exp(-p * z) * y + x, 0, b, 0, lambda x: x * p, lambda x, y: x, lambda x, y: x + y
-        )[0],
-        0.7,
-        1.1,
-        second=False,
-    )
+    def f(p, b):
+        integrand = lambda z, y, x: np.exp(-p * z) * y + x
+        return si.tplquad(integrand, 0, b, 0, lambda x: x * p, lambda x, y: x, lambda x, y: x + y)[0]
+
+    y, slopes = wg.value_and_grad(f, argnums=(0, 1))(0.7, 1.1)
+    np.testing.assert_allclose(y, f(0.7, 1.1), rtol=1e-10)
+    expected = [harness.slope_by_differences(g, x) for g, x in ((lambda p: f(p, 1.1), 0.7), (lambda b: f(0.7, b), 1.1))]
+    np.testing.assert_allclose(slopes, expected, rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -141,7 +141,8 @@ def test_integrals_in_several_variables():
         return np.exp(-p * x * y)
 
     agrees(lambda p, b: si.nquad(f, [lambda y, p: (0, y * p), (0.1, b)], (p,))[0], 0.7, 1.1, second=False)
-    agrees(lambda p: si.nquad(lambda x, y: np.sin(p * x) * y, [(0, 1), (0, p)], opts=[{"epsabs": 1e-10}, {}])[0], 0.7)
+    agrees(lambda p: si.nquad(lambda x, y: np.sin(p * x) * y, [(0, 1), (0, p)], opts=[{"epsabs": 1e-10}, {}])[0], 0.7,
+           second=False)  # fmt: skip
     agrees(lambda a: si.nquad(lambda x: x * a, [(0, a)])[0], 1.3)  # a³/2
 
 
@@ -205,6 +206,13 @@ def test_in_compiled_functions():
 def test_integrals_of_derivatives_that_do_not_converge(f, derive):
     with pytest.raises(ConvergenceError, match="did not converge"):
         derive(f)(2.0)
+
+
+def test_integrands_that_are_infinite_at_a_limit_that_moves():
+    f = lambda t: si.quad(lambda s: (t - s) ** -0.4, 0.0, t)[0]
+    for derivative in (wg.grad(f), wg.jit(wg.grad(f)), lambda t: wg.jvp(f, (t,), (1.0,))):
+        with pytest.raises(ConvergenceError, match="substitute another variable"):
+            derivative(1.2)
 
 
 def test_warnings_of_integrals_point_at_the_line_of_the_user():

@@ -7,6 +7,7 @@ import scipy.sparse.linalg as sl
 from harness import check
 
 import wengert as wg
+from wengert import tree
 from wengert.capture.hooks import instrument
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
 
@@ -194,3 +195,68 @@ def test_places_in_a_table_of_floats_that_was_written_to():
     np.testing.assert_allclose(wg.jacfwd(f)(0.4), [0.8 * B[1], 0.0, 0.0])
     with pytest.raises(ConcretizationError, match="where the entries of a sparse matrix stand"):
         wg.jit(f)(0.4)
+
+
+MATRICES = {
+    "as made": made,
+    "coordinates, one twice": lambda p: made(p, sp.coo_matrix),
+    "by columns": lambda p: made(p, sp.csc_array),
+    "diagonals": lambda p: sp.diags_array([p, 3 * p], offsets=[0, 1], shape=(2, 3)),
+    "of another": lambda p: sp.csc_matrix(sp.diags_array(p, format="csr")),
+    "sums and products": lambda p: made(p).T @ made(p) + p[0] * sp.eye_array(3),
+    "in a container": lambda p: {"matrix": -made(p)[1:], "vector": p},
+    "from a branch": lambda p: made(p) if p[0] > 1 else 2 * made(p),
+    "a Jacobian and what is made of it": lambda p: [JACOBIAN(p), 2 * JACOBIAN(p), JACOBIAN(p) + JACOBIAN(p),
+                                                    JACOBIAN(p).multiply(JACOBIAN(p)), sp.vstack([JACOBIAN(p)] * 2)],
+}  # fmt: skip
+JACOBIAN = wg.jacobian(lambda p: p * p[0], sparse=True)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_functions_return_matrices(name):
+    """Compiled, with the class and format that SciPy's matrices have; their derivatives are such matrices, too."""
+
+    def compare(found, expected):
+        for x, y in zip(tree.leaves(found), tree.leaves(expected), strict=True):
+            assert type(x) is type(y)
+            np.testing.assert_allclose(*[m.toarray() if sp.issparse(m) else m for m in (x, y)], rtol=1e-14)
+
+    f = MATRICES[name]
+    compare(wg.jit(f)(P), f(P))
+    value, slope = wg.jit(lambda p: wg.jvp(f, (p,), (P,)))(P)
+    compare(value, f(P))
+    h = 1e-7
+    ahead, behind = tree.leaves(f(P * (1 + h))), tree.leaves(f(P * (1 - h)))
+    for x, a, b in zip(tree.leaves(slope), ahead, behind, strict=True):
+        dense = [m.toarray() if sp.issparse(m) else m for m in (x, a, b)]
+        np.testing.assert_allclose(dense[0], (dense[1] - dense[2]) / (2 * h), atol=1e-6)
+
+
+def test_where_entries_stand_is_known():
+    found = wg.jit(lambda p: [a for m in (made(p), made(p, sp.csc_array)) for a in (m.indices, m.indptr, m.data)])(P)
+    for x, y in zip(found, [a for m in (made(P), made(P, sp.csc_array)) for a in (m.indices, m.indptr, m.data)],
+                    strict=True):  # fmt: skip
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "coo_array", "dia_array", "bsr_array", "csr_matrix"])
+def test_formats_of_what_is_computed(kind):
+    """They are SciPy's: each is asked of SciPy on plain numbers."""
+    other, dense = sp.csc_array(M), np.arange(1.0, 10.0).reshape(3, 3)
+
+    def results(p):
+        a = getattr(sp, kind)(made(p, sp.coo_array))
+        return [a @ other, other @ a, a @ a, a.T @ a, a + other, other - a, a + a, a.multiply(other), a.multiply(a),
+                a.multiply(dense), a / dense, a * p[0], -a, abs(a), a.power(2), a.sqrt(), a.T, sp.vstack([a, other]),
+                sp.kron(a, other), sp.kron(a, sp.eye_array(3), format="csc"), sp.tril(a), a.tocoo()]  # fmt: skip
+
+    for k, (found, expected) in enumerate(zip(wg.jit(results)(P), results(P), strict=True)):
+        assert type(found) is type(expected), k
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-14)
+
+
+def test_comparisons_are_refused():
+    for compare in (lambda p: made(p) != 0, lambda p: made(p) == made(p), lambda p: made(p) > 1):
+        with pytest.raises(UnsupportedFunctionError, match="comparison"):
+            wg.jit(compare)(P)

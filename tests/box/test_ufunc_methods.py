@@ -204,3 +204,19 @@ def test_single_precision_is_widened_before_it_is_computed_with():
     np.testing.assert_array_equal(wg.jvp(f, (x,), (x,))[0], f(x))
     with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 0"):
         wg.jit(lambda x: np.add(x, x, dtype=int))(x)
+
+
+@pytest.mark.parametrize("where", [True, np.array([True, False])])
+def test_results_that_an_array_cannot_hold(where):
+    """Floats are not put into an array of integers (only if that is asked for), whatever is left out."""
+
+    def f(x, **casting):
+        np.add(x, 0.5, out=x, where=where, **casting)
+        return x
+
+    for g in (f, wg.jit(f)):
+        with pytest.raises(TypeError, match="Cannot cast"):
+            g(np.arange(2))
+    if where is not True:
+        unsafe = lambda x: f(x + 3, casting="unsafe") * 2
+        np.testing.assert_array_equal(wg.jit(unsafe)(np.arange(2)), unsafe(np.arange(2)))

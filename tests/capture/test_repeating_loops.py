@@ -7,11 +7,14 @@ import random
 import re
 import tracemalloc
 from pathlib import Path
+from types import CellType
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.capture import lowered
+from wengert.capture.instrument import LOOPED
 
 DATA = Path(__file__).parents[3] / "shared" / "testdata" / "checkpointing" / "revolve.json"
 X = np.linspace(0.2, 1.3, 5)
@@ -190,8 +193,23 @@ def caught(x):
     return np.sum(y)
 
 
+def with_comprehensions(x):
+    rows, found = [[], []], {"u": x * 1.0}
+    for k in range(6):
+        rows[k % 2].append(np.sum(found["u"]) * 0.1)
+        found = {name: np.sin(value) * x for name, value in found.items() if k != 3}
+        found = found or {letter: x * len(letter) for letter in {c.lower() for c in "Uu" if c != "x"}}
+    return np.sum(found["u"]) + sum(rows[0]) * rows[1][-1]
+
+
 PROGRAMS = [nested, writing, leaving, with_walrus, with_an_object, with_containers, over_an_iterator, over_rows,
-            held_elsewhere, recursive, caught]  # fmt: skip
+            held_elsewhere, recursive, caught, with_comprehensions]  # fmt: skip
+
+
+def test_all_hooks_are_there():
+    """But those that functions call which call themselves: here they do so in Python's way."""
+    missing = {name for name, cell in LOOPED.hooks.items() if cell == CellType()}
+    assert missing == {lowered.RECURSED, lowered.DEFAULT_OF}
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

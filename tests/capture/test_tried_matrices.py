@@ -4,10 +4,11 @@ those examples of a batch for which it is raised.
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy import optimize
 
 import wengert as wg
-from wengert.errors import StagingError
+from wengert.errors import StagingError, UnsupportedFunctionError
 
 
 def factor(a, b):
@@ -142,4 +143,33 @@ def test_texts_that_only_the_program_knows_are_refused():
             return a * len(str(error))
 
     with pytest.raises(StagingError, match=r"text of a ValueError[\s\S]*catch it without a name"):
+        wg.jit(f)(2.0)
+
+
+@pytest.mark.parametrize("lstsq", [scipy.linalg.lstsq, np.linalg.lstsq])
+def test_least_squares_in_a_try(lstsq):
+    design = np.vander(np.linspace(0.0, 1.0, 5), 2)
+
+    def f(y):
+        try:
+            found, squared, rank, _ = lstsq(design * y[0], y)
+        except np.linalg.LinAlgError:
+            return np.inf
+        return found @ found + np.sum(squared) * rank
+
+    y = np.array([1.0, 2.0, 3.5, 2.0, 1.0])
+    np.testing.assert_allclose(wg.jit(f)(y), f(y), rtol=1e-13)
+    expected = wg.numerical.grad(f, method="five-point")(y)
+    for gradient in (wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), lambda y: wg.jit(wg.vmap(wg.grad(f)))(y[None])[0]):
+        np.testing.assert_allclose(gradient(y), expected, rtol=1e-7, atol=1e-8)
+
+
+def test_a_rank_that_a_compiled_program_cannot_return_is_no_error_of_the_users():
+    def f(x):
+        try:
+            return np.sum(scipy.linalg.lstsq(np.full((3, 2), x), np.ones(3))[0])
+        except np.linalg.LinAlgError:
+            return -1.0
+
+    with pytest.raises(UnsupportedFunctionError, match="deficient rank"):
         wg.jit(f)(2.0)

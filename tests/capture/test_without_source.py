@@ -13,6 +13,7 @@ import os
 import py_compile
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +177,18 @@ def test_doctests():
     """
     test = doctest.DocTestParser().get_doctest(text, {}, "example", "example", 0)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
+def test_cells_whose_time_is_taken(monkeypatch):
+    """IPython keeps their text, but `linecache` does not know it."""
+    cell = PROGRAM + "def g(x):\n    y = np.ones(2).copy()\n    if x > 0:\n        y[0] = x\n    return y.sum()\n"
+    history = types.SimpleNamespace(input_hist_raw=["", f"%%time\n{cell}", "%%time\nf(1.0)"])
+    shell = types.SimpleNamespace(history_manager=history)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    scope: dict = {}
+    exec(compile(cell, "<timed exec>", "exec"), scope)
+    np.testing.assert_allclose(wg.grad(scope["f"])(0.3), EXPECTED, rtol=1e-8)
+    assert wg.grad(scope["g"])(0.3) == wg.jit(wg.grad(scope["g"]))(0.3) == 1.0
 
 
 NEED_SOURCE = {

@@ -11,6 +11,7 @@
     algorithms.py    eliminations, iterations, searches, filters, as people write them
     numerics.py      mixed dtypes, several axes, found places, orders in memory
     flow.py          ways out of nested loops, dispatch, closures, operators used by programs
+    grids.py         sweeps over slices of grids, and functions of arrays that may be one
     nests.py         loops over elements that read and write where they like, also behind themselves
     aliases.py       nothing but names, copies, views and writes
     classes.py       classes as people write them: inheritance, operators, dataclasses, managers; and patterns
@@ -24,6 +25,7 @@
     outside.py       what programs keep outside from call to call
     calls.py         called again, with other data and other kinds of arguments
     interpreted.py   the captured program, without native code
+    sizes.py         what large arrays meet, for small ones
     outcome.py       same, wrong, error, refusal, too slow
     shrink.py        a smaller program that fails in the same way
     hunt.py          worker processes, for as long as asked (`make fuzz`)

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from fuzz.compositions import EVERY, Check
-from fuzz.hunt import choose_level, compositions_for, hunt, work
+from fuzz.hunt import choose_ways, compositions_for, hunt, work
 from fuzz.program import generated, text_of
 from fuzz.scope import FEATURES
 from fuzz.shrink import runnable, shrunk
@@ -59,7 +59,7 @@ def main() -> int:
         tally = hunt(seeds, options.jobs, seconds, arguments, options.into)
         print("\n" + tally.report())
         return 1 if tally.bad else 0
-    choose_level(seed)
+    choose_ways(seed)
     program = generated(seed, features, options.statements)
     if options.what == "show":
         print(text_of(program))

@@ -27,6 +27,7 @@ from typing import Any
 from fuzz.compositions import EVERY, SEQUENCES, Check
 from fuzz.program import generated, text_of
 from fuzz.shrink import runnable, shrunk
+from fuzz.sizes import count_as_large
 
 HARD_LIMIT = 180.0
 """Seconds for one program in all its compositions, and for shrinking it; then its process is killed."""
@@ -43,8 +44,10 @@ def compositions_for(seed: int, count: int, has_state: bool = False) -> list[str
     return list(dict.fromkeys(["wg.jit(f)", *chosen]))[: max(count, 1)]
 
 
-def choose_level(seed: int) -> None:
-    """LLVM does all it can for one program in eight, and otherwise what it was told: most time would be its own."""
+def choose_ways(seed: int) -> None:
+    """One program in three is compiled as if its arrays were large. For one in eight LLVM does all it can, and for the
+    others what it was told: most time would be its own."""
+    count_as_large(seed % 3 == 1)
     if seed % 8 == 0:
         os.environ["WENGERT_OPT"] = "3"
     else:
@@ -64,7 +67,7 @@ def work(count: int, features: dict[str, float], statements: int, limit: float, 
     known: set = set()
     for line in sys.stdin:
         seed = int(line)
-        choose_level(seed)
+        choose_ways(seed)
         program = generated(seed, features, statements)
         check = Check(program, limit)
         found: dict[str, Any] = {"seed": seed, "outcomes": [], "smaller": []}
@@ -216,4 +219,4 @@ def hunt(seeds: Iterator[int], jobs: int, seconds: float, arguments: list[str], 
     return tally
 
 
-__all__ = ["Tally", "choose_level", "compositions_for", "generated", "hunt", "text_of", "work"]
+__all__ = ["Tally", "choose_ways", "compositions_for", "generated", "hunt", "text_of", "work"]

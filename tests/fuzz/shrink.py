@@ -15,6 +15,7 @@ from typing import Any
 from fuzz.compositions import TOOLS, Check, kind_of
 from fuzz.outcome import Outcome
 from fuzz.program import Program
+from fuzz.sizes import is_lowered
 
 CONSTANTS = ("0.5", "1", "a", "x", "x[0]", "True")
 KEPT = (
@@ -210,6 +211,7 @@ def runnable(program: Program, composition: str, outcome: Outcome) -> str:
         source = f"from {TOOLS[tool].__module__} import {tool}\n{source}"
     layout = program.points[0].layout
     note = f"\n# arguments lie in memory {layout}" if layout != "plain" else ""
+    note += "\n# small arrays are treated as large ones: fuzz.sizes" if is_lowered() else ""
     said = "\n".join(["# " + line for line in f"{outcome.kind}: {outcome.reason}\n{outcome.detail}".split("\n")])
     return f"{source}{note}\nargs = (\n    {args},\n)\nprint({code}(*args))\n{said}\n"
 

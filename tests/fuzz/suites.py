@@ -12,6 +12,7 @@ from fuzz.classes import with_inheritance, with_managers, with_matching, with_op
 from fuzz.containers import with_a_closure, with_a_dict, with_a_list, with_a_tuple, with_an_object
 from fuzz.expressions import atom, condition, integer, scalar
 from fuzz.flow import with_dispatch, with_operators, with_ways_out
+from fuzz.grids import sweeps, with_own_function
 from fuzz.idioms import (
     with_a_class,
     with_a_flag,
@@ -261,7 +262,7 @@ IDIOMS = [
     ("managers", with_managers), ("patterns", with_matching), ("structures", with_structures),
     ("standard", with_the_library), ("truth", with_truth), ("transforms", with_transforms), ("cubes", with_cubes),
     ("scipy", with_scipy), ("methods", with_time_steps), ("methods", with_optimisers), ("methods", with_tables),
-    ("methods", with_layers), ("outside", with_outside),
+    ("methods", with_layers), ("outside", with_outside), ("grids", sweeps), ("grids", with_own_function),
 ]  # fmt: skip
 SIMPLE = (bind_a_number, bind_an_array, bind_an_integer, write, alias, with_a_dict, with_a_list, with_a_tuple,
           with_an_object, with_a_closure, *[make for _, make in IDIOMS])  # fmt: skip

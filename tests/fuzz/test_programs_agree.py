@@ -12,9 +12,10 @@ import warnings
 import pytest
 
 from fuzz.compositions import Check
-from fuzz.hunt import choose_level, compositions_for
+from fuzz.hunt import choose_ways, compositions_for
 from fuzz.outcome import Outcome
 from fuzz.program import generated, text_of
+from fuzz.sizes import count_as_large
 
 FIXED, FRESH, CHUNK, RUNS = 200, 40, 20, 2
 REFUSED = 0.2
@@ -25,8 +26,14 @@ are an error."""
 FIRST = int(os.environ.get("WENGERT_FUZZ_SEED", "0")) or secrets.randbelow(10**9) + 10**6
 
 
+@pytest.fixture(autouse=True)
+def ordinary_sizes():
+    yield
+    count_as_large(False)
+
+
 def outcomes(seed: int, count: int) -> list[tuple[str, Outcome, str]]:
-    choose_level(seed)
+    choose_ways(seed)
     program = generated(seed)
     check = Check(program)
     if not check.useful():

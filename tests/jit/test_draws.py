@@ -37,6 +37,7 @@ METHODS = {
     "permutation": lambda x, g: g.permutation(5) * x,
     "permutation of values": lambda x, g: g.permutation(x * np.arange(4.0)),
     "choice": lambda x, g: g.choice(5, 3, replace=False) * x,
+    "choice of a range": lambda x, g: x * g.choice(range(7)) + g.choice(range(2, 9, 3), 2).sum(),
     "choice of values": lambda x, g: g.choice(x * np.arange(4.0), 2),
     "choice by weights": lambda x, g: g.choice(2, p=np.array([x, 1.0]) / (x + 1)) * x,
     "several": lambda x, g: g.normal() + 10 * g.random() + 100 * g.standard_exponential(),
@@ -238,6 +239,45 @@ def test_in_a_batch_all_examples_have_the_same_draw():
     shaped = lambda x: np.random.default_rng(4).gamma(x)  # which is drawn for one after the other
     for batched in (wg.vmap(shaped), wg.jit(wg.vmap(shaped))):
         np.testing.assert_array_equal(batched(X), [shaped(x) for x in X])
+
+
+def drawn_in_branches(x, rng):
+    total = 0.0
+    for k in range(4):
+        if x * k < 1.0:
+            total = total + x * rng.normal()
+    return total + x * rng.normal()
+
+
+def accepted_or_not(x, rng):
+    places, total = rng.uniform(0, 1, 4), 0.0
+    for k in range(4):
+        new = places[k] + rng.normal(0, 0.5)
+        gain = np.cos(x * new) - np.cos(x * places[k])
+        if gain > 0 or rng.uniform() < np.exp(gain):
+            places[k] = new
+        total = total + x * places[k]
+    return total
+
+
+def as_often_as_needed(x, rng):
+    total = 0.0
+    while total < 3.0:
+        total = total + x * rng.uniform()
+    return total + x * rng.normal()
+
+
+@pytest.mark.parametrize("draws", [drawn_in_branches, accepted_or_not, as_often_as_needed])
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_examples_that_go_different_ways_draw_as_if_alone(draws, make):
+    """The generator is at another place for each of them: what is drawn next is not the same for all."""
+    f = lambda x: draws(x, make(4))
+    x = np.array([0.3, 0.6, 1.7])
+    for batched in (wg.vmap(f), wg.jit(wg.vmap(f)), wg.vmap(wg.jit(f))):
+        np.testing.assert_allclose(batched(x), [f(v) for v in x], rtol=1e-12)
+    slopes = [wg.grad(f)(v) for v in x]
+    for batched in (wg.jit(wg.vmap(wg.grad(f))), wg.jit(wg.grad(lambda x: np.sum(wg.vmap(wg.jit(f))(x))))):
+        np.testing.assert_allclose(batched(x), slopes, rtol=1e-12)
 
 
 def test_a_generator_made_inside_is_one():

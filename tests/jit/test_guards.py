@@ -339,3 +339,28 @@ def test_functions_that_are_given_other_code():
 
 def _helper_that_changes(x):
     return x * 2
+
+
+DAYS = np.array([3.0, 11.0, 29.0])
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x * np.sum(DAYS.astype("datetime64[D]").astype("datetime64[M]").astype(float)),
+    lambda x: x * len(DAYS.tobytes()),
+    lambda x: x * float(DAYS.view(np.int64)[1] % 1000),
+    lambda x: x * {"3.0": 2.0, "11.0": 5.0, "29.0": 7.0}[str(DAYS[1])],
+    lambda x: x * len(set(DAYS.astype(str))),
+], ids=["dates", "bytes", "bits", "keys", "texts"])  # fmt: skip
+def test_arrays_that_only_python_computes_with_are_part_of_the_program(f, monkeypatch):
+    for _ in range(2):
+        for compiled in (wg.jit(f), wg.jit(wg.grad(lambda x: f(x) * x / 2))):
+            np.testing.assert_allclose(compiled(3.0), f(3.0), rtol=1e-15)
+        monkeypatch.setitem(f.__globals__, "DAYS", np.array([11.0, 29.0, 62.0])[[1, 0, 2]])
+
+
+def test_they_are_guarded():
+    days = np.array([3.0, 11.0])
+    compiled = wg.jit(lambda x: x * days.astype("datetime64[D]").astype("datetime64[M]").astype(float)[1])
+    assert compiled(2.0) == 0.0
+    days[1] = 70.0
+    assert compiled(2.0) == 4.0

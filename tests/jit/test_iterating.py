@@ -243,3 +243,64 @@ def test_zip_is_strict_where_it_is_said_to_be(f):
     np.testing.assert_allclose(wg.jit(f)(x, x), x @ x)
     with pytest.raises(ValueError, match=r"zip\(\) argument 2 is shorter than argument 1"):
         wg.jit(f)(x, x[:3])
+
+
+# ----------------------------------------------------------------------- rows that names stand for when a loop is over
+
+
+def last_row(u):
+    for row in u:
+        row -= 0.5 * u[0, 0]
+    return u, row
+
+
+def two_names(u):
+    for row, _q in zip(u, u, strict=True):
+        row *= 2
+    return u, _q
+
+
+def neighbours(u):
+    for row, q in zip(u[1:], u, strict=False):
+        row -= 0.5
+        row += q * u[-1, 0]
+    return u, q
+
+
+def by_number(u):
+    for i in range(len(u)):
+        q, row = u[i], u[i - 1]
+        row -= 0.1 * i * q
+    return u, q + row
+
+
+def in_a_branch(u):
+    for r, q in zip(u, u[::-1], strict=True):
+        best = r if r[0] < q[0] else q
+        r -= 0.25 * q
+    return u, best * 2
+
+
+def written_afterwards(u):
+    for row in u:
+        row *= 3
+    row[0] = 7.0
+    return u, row
+
+
+@pytest.mark.parametrize("f", [last_row, two_names, neighbours, by_number, in_a_branch, written_afterwards])
+@pytest.mark.parametrize("rows", [3, 12])
+def test_rows_that_names_stand_for_afterwards(f, rows):
+    def g(x):
+        u, row = f(np.outer(np.arange(1.0, rows + 1), x))
+        return np.append(np.sum(u * np.cos(u), axis=0), row)
+
+    wanted = g(X[:2])
+    if f is written_afterwards and rows > 4:
+        with pytest.raises(StagingError, match="may be the same as another one"):
+            wg.jit(g)(X[:2])
+        return
+    np.testing.assert_allclose(wg.jit(g)(X[:2]), wanted, rtol=1e-12)
+    slope = wg.jacfwd(g)(X[:2])
+    for derivative in (wg.jit(wg.jacfwd(g)), wg.jacrev(wg.jit(g)), wg.jit(wg.jacrev(g))):
+        np.testing.assert_allclose(derivative(X[:2]), slope, rtol=1e-12, atol=1e-12)

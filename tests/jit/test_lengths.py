@@ -75,3 +75,23 @@ def test_arrays_like_a_selection(f):
     np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
     for place in (wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))):
         np.testing.assert_allclose(place(f)(x), expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("put_together", [
+    lambda part, end: np.sum(part * end),
+    lambda part, end: np.sum(np.interp(part, np.arange(8.0), np.exp(-np.arange(8.0)))) * end,
+    lambda part, end: np.trapezoid(part * part, part) + end,
+], ids=["sum", "interp", "trapezoid"])  # fmt: skip
+def test_selections_put_together_with_others_in_a_loop(put_together):
+    """What is kept of each iteration has a bound: the lengths of the parts together."""
+    t = np.arange(8.0)
+
+    def f(x):
+        total = 0.0
+        for end in t[(x <= t) & (t <= 2 * x)]:
+            total += put_together(np.concatenate(([0.0], t[t < end - x + 1], [end - x])), end)
+        return total
+
+    expected = wg.numerical.derivative(f, method="five-point")(2.3)
+    for derivative in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(derivative(2.3), expected, rtol=1e-8)

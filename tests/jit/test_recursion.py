@@ -287,3 +287,22 @@ def test_what_is_not_cut_is_written_out_a_few_times():
     assert compiled(5.5) == even(5.5)
     with pytest.raises(RuntimeError, match="write a loop"):
         compiled(50.5)
+
+
+def _adds_itself(x):
+    return _adds_itself(x) + 1
+
+
+class _Operates:
+    def __add__(self, other):
+        return self + other
+
+    def __getattr__(self, name):
+        return getattr(self, name + "a")
+
+
+@pytest.mark.parametrize("f", [_adds_itself, lambda x: _Operates() + x, lambda x: _Operates().b])
+def test_recursion_that_nothing_ends(f):
+    for g in (f, wg.grad(f), wg.jit(f), wg.jit(wg.grad(f))):
+        with pytest.raises(RecursionError if f is _adds_itself else (RecursionError, wg.errors.StagingError)):
+            g(1.0)

@@ -1,5 +1,7 @@
 """Tuples and lists of numbers, read in a loop at places that are symbols: they are tables of the program."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,26 @@ def test_the_numbers_are_weak(dtype):
     got, expected = wg.jit(f)(X.astype(dtype)), f(X.astype(dtype))
     assert got.dtype == expected.dtype == dtype
     np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [float, int, np.float64, np.float32, np.int32])
+def test_items_keep_their_class(kind):
+    """The numbers of a list, Python's or NumPy's, at a place that data say, and in a loop over them."""
+    table = [kind(k * k) for k in range(12)]
+
+    def f(x, limit):
+        k = np.argmin(np.abs(x - np.arange(4)))
+        while math.hypot(x[0], table[k]) < limit:
+            k += 1
+        return x * table[k], sum(v * x for v in table), table[-k]
+
+    for limit in (3.0, 20.0):
+        x = X[:4].astype(np.float32)
+        for got, expected in zip(wg.jit(f)(x, limit), f(x, limit), strict=True):
+            assert np.asarray(got).dtype == np.asarray(expected).dtype
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+    with pytest.raises(IndexError):
+        wg.jit(f)(X[:4], 1e9)
 
 
 def test_places_out_of_range():

@@ -126,3 +126,7 @@ def test_products_with_sparse_matrices():
     np.testing.assert_allclose(y.hi, want.hi, rtol=1e-14)
     for x in np.random.default_rng(1).uniform(A.lo, A.hi, (20, 3)):
         assert M @ x in y
+
+
+def test_what_a_function_of_python_numbers_gives_can_be_printed():
+    assert str(wg.enclose(lambda x: math.fabs(x))(X)) == "interval(1.0, 1.25)"

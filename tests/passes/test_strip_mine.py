@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from fuzz.interpreted import interpreted
 from ir_comparing import number_of
 
 import wengert as wg
@@ -23,12 +24,14 @@ def has_loop(f, *args) -> bool:
 
 
 def agrees(f, *args) -> None:
-    found = wg.jit(f)(*args)
     wanted = f(*args)
-    for got, exact in zip(
-        found if isinstance(found, tuple) else (found,), wanted if isinstance(wanted, tuple) else (wanted,), strict=True
-    ):
-        np.testing.assert_allclose(got, exact, rtol=1e-11, atol=1e-11)
+    for found in (wg.jit(f)(*args), interpreted(f)(*args)):
+        for got, exact in zip(
+            found if isinstance(found, tuple) else (found,),
+            wanted if isinstance(wanted, tuple) else (wanted,),
+            strict=True,
+        ):
+            np.testing.assert_allclose(got, exact, rtol=1e-11, atol=1e-11)
 
 
 def mixture(x, m, Q):

@@ -99,3 +99,24 @@ def test_what_the_function_changes_outside():
     before = len(steps)
     np.testing.assert_allclose(compiled(3.0), np.sqrt(3.0))
     assert len(steps) > before
+
+
+class Body:
+    def __init__(self, a):
+        self.a, self.place, self.speed = a, np.array([a, 0.2]), np.array([0.1, 0.9])
+
+    def after(self, t):
+        def late(x):
+            return self.a * x**3 + self.place @ self.speed * x - t
+
+        return np.sum(optimize.newton(late, 0.5) * self.speed) if self.a > 0 else self.place[0]
+
+
+def test_arrays_of_an_object_that_was_made_inside_are_no_inputs():
+    f = lambda a: Body(a).after(0.7)
+    slope, curvature = [
+        derive(f, method="five-point")(1.3) for derive in (wg.numerical.derivative, wg.numerical.hessian)
+    ]
+    for place in (lambda d: d(f), lambda d: wg.jit(d(f)), lambda d: d(wg.jit(f))):
+        np.testing.assert_allclose(place(wg.grad)(1.3), slope, rtol=1e-8)
+        np.testing.assert_allclose(place(wg.hessian)(1.3), curvature, rtol=1e-5)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def _owned(x: Any) -> Any:
     return tree.map(lambda leaf: x if leaf is x else _owned(leaf), x)
 
 
+def _is_container(x: Any) -> bool:
+    """Whether an argument may hold arrays, rather than be one, or a number."""
+    return not (x.__class__ is np.ndarray or x.__class__ in PLAIN or isinstance(x, (Box, np.ndarray)))
+
+
 class Prepared:
     """A call of a user's function, seen as a function of the leaves that are differentiated."""
 
@@ -64,7 +70,8 @@ class Prepared:
     def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
         self._function = twin = hooks.resolve(function)
         self._args, self._kwargs = args, kwargs
-        self._writes, self._written_names = hooks.written_arguments(twin, len(args), kwargs)
+        named = {name: _is_container(a) for name, a in kwargs.items()} if kwargs else {}
+        self._writes, self._written_names = hooks.written_arguments(twin, tuple(map(_is_container, args)), named)
         for a in args:
             if a.__class__ not in PLAIN:
                 meet_value(a)
@@ -90,6 +97,8 @@ class Prepared:
                 self._check_input(leaf, k)
 
     def _check_input(self, leaf: Any, k: int) -> None:
+        if isinstance(leaf, (dict, list, tuple)):  # of a class of the user's, whose attributes may be its items
+            raise _not_differentiable(leaf, None, self, k)
         try:
             dtype = dtype_of(leaf)
             known = is_inexact(dtype)
@@ -288,13 +297,29 @@ def _not_differentiable(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> No
         kind = f"an array of type {leaf.dtype}" if isinstance(leaf, np.ndarray) else f"a {type(leaf).__name__}"
         return NotDifferentiableInputError(
             f"{where} is {kind}, which has no derivative",
-            remedy="differentiate floating-point numbers and arrays, and containers of them; choose others by argnums",
+            remedy=f"{_what_to_pass(leaf)}; choose others by argnums",
         )
     remedy = f"pass {float(leaf)!r}" if np.ndim(leaf) == 0 else "pass x.astype(float)"
+    if re.search(r"\.\w+$", where):
+        remedy += ", say that the field is no data, dataclasses.field(metadata={'static': True})"
     return NotDifferentiableInputError(
         f"{where} is of integer type {dtype}, which has no derivative",
         remedy=f"{remedy}, or choose another argument with argnums",
     )
+
+
+def _what_to_pass(leaf: Any) -> str:
+    """What may be differentiated in place of this, as advice."""
+    kind = next((c for c in (dict, list, tuple) if isinstance(leaf, c)), dict if isinstance(leaf, Mapping) else None)
+    if kind is not None:
+        return f"pass {kind.__name__}(x), or a dataclass"
+    if isinstance(leaf, (set, frozenset, Iterator)):
+        return "pass list(x)"
+    if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "O":
+        return "pass x.astype(float)"
+    if not isinstance(leaf, (np.ndarray, str, bytes)) and hasattr(leaf, "__dict__") and not callable(leaf):
+        return "use a dataclass in its place, or give the operator a function of the numbers in it"
+    return "differentiate floating-point numbers and arrays, and containers of them"
 
 
 def _check_output(y: Any, out: Any, k: int) -> None:

@@ -67,7 +67,7 @@ def form_of_call(
             raise OverflowError("an argument of a compiled function is a Python integer that 64 bits cannot hold")
         elif isinstance(x, Box) or is_foreign(x):
             is_plain = False
-        elif hasattr(x, "__dlpack__"):
+        elif hasattr(type(x), "__dlpack__"):
             shared = shared_array(x)
             everything[k], is_plain = x if shared is None else shared, False
     is_data = list(map(_is_data, everything))

@@ -19,15 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from wengert import tree
 from wengert.api.basis import total_size
 from wengert.api.coloring import coloring
 from wengert.api.entries import taken_entries
-from wengert.box.functions.sparse import SparseMatrix
-from wengert.errors import UnsupportedFunctionError
+from wengert.box.functions.sparse_matrix import SparseMatrix, is_plain
 from wengert.modes.batch import BatchTrace
 from wengert.ops.elementwise import equal
-from wengert.ops.op import Traced
 from wengert.ops.shape import astype, reshape
 from wengert.ops.sizes import iota
 from wengert.running import running
@@ -56,13 +53,9 @@ class Template:
 
     def filled(self, data: Any) -> Any:
         """The matrix with these entries: of SciPy, or one whose entries are traced."""
-        if isinstance(data, Traced):
-            return TracedMatrix(data, self)
-        if data.ndim > 1:
-            raise UnsupportedFunctionError(
-                "a batch of sparse matrices (vmap of a function that returns one)",
-                remedy="return the entries, J.data, or take one example after the other",
-            )
+        if not is_plain(data):
+            rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+            return SparseMatrix(data, rows, self.indices, self.shape, False, "csr", True, self)
         made = csr_array.__new__(csr_array)
         made.__dict__.update(self._empty.__dict__)
         made.data = data
@@ -75,27 +68,6 @@ class Template:
         made.indices, made.indptr = self.indices, self.indptr
         made.has_sorted_indices = made.has_canonical_format = True
         return made
-
-
-class TracedMatrix(SparseMatrix):
-    """A sparse matrix with traced entries. Among the results of a compiled function it is a container of one leaf, its
-    entries, and comes out as a matrix of SciPy."""
-
-    def __init__(self, data: Any, template: Template):
-        rows = np.repeat(np.arange(template.shape[0]), np.diff(template.indptr))
-        super().__init__(data, rows, template.indices, template.shape, format="csr", is_in_order=True)
-        self.template = template
-
-    def __abs__(self) -> Any:
-        return self.template.filled(abs(self.data))
-
-
-def _put_together(template: Template, parts: Sequence[Any]) -> Any:
-    (data,) = parts
-    return template.filled(data) if isinstance(data, (np.ndarray, Traced)) else TracedMatrix(data, template)
-
-
-tree.register(TracedMatrix, lambda m: ((m.data,), m.template, ("data",)), _put_together)
 
 
 # ------------------------------------------------------------------------------------------------------------ the plan

@@ -23,7 +23,7 @@ from wengert.api.call_form import Form, form_of_call, sees_order
 from wengert.api.device_way import DeviceWay
 from wengert.api.export import Exported, Staged, exported
 from wengert.api.lowered import Lowered, with_constants
-from wengert.api.operators import named
+from wengert.api.operators import demand_function, named
 from wengert.api.signatures import P, Q, R
 from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.api.verify import verified
@@ -41,7 +41,7 @@ from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
-from wengert.errors import EscapedValueError, NotAFunctionError, StagingError, WengertError, explained
+from wengert.errors import EscapedValueError, StagingError, WengertError, explained, told
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
 from wengert.ops.library import is_foreign
@@ -435,6 +435,7 @@ def jit(
     fallback: bool = False,
     verify: bool | None = None,
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
+@told
 def jit(
     f: Callable | None = None,
     *,
@@ -470,11 +471,7 @@ def jit(
         return functools.partial(
             jit, static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback, verify=verify
         )
-    if not callable(f):
-        raise NotAFunctionError(
-            f"wg.jit wants a function, and was given a {type(f).__name__}",
-            remedy="give it the function itself, and call what comes back: wg.jit(f)(x), not wg.jit(f(x))",
-        )
+    demand_function("jit", f)
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if verify is None:

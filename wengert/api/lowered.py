@@ -22,6 +22,9 @@ class Lowered:
     def __init__(self, found: Captured, names: Sequence[str], like: Any = None):
         self._found, self._names, self._like = found, names, like
 
+    def __repr__(self) -> str:
+        return f"<{self._found.name} lowered: ir, llvm, assembly, python, report>"
+
     @property
     def program(self) -> Program:
         """The program as data."""

@@ -20,7 +20,7 @@ from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
 from wengert.box.functions.lifted import HOLDERS
-from wengert.errors import NotAFunctionError, WengertError, explained
+from wengert.errors import NotAFunctionError, WengertError, explained, told
 
 
 class Operated(Generic[P, R]):
@@ -84,14 +84,20 @@ def named(f: Any) -> str:
     return text[1:-1] if text.startswith("<wengert.") else getattr(f, "__qualname__", None) or text
 
 
+def demand_function(name: str, f: Any) -> None:
+    """Refuse what cannot be called."""
+    if callable(f):
+        return
+    kind = "None" if f is None else f"a {type(f).__name__}"
+    remedy = f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))"
+    if isinstance(f, (classmethod, property)):
+        remedy = f"write @wg.{name} below @{type(f).__name__}, next to the function"
+    raise NotAFunctionError(f"wg.{name} wants a function, and was given {kind}", remedy=remedy)
+
+
 def result_of(name: str, f: Callable, budget: Budget | None = None) -> Callable[[Callable], Any]:
     """Declare that what follows is what an operator makes of `f`, within a budget of what it may keep."""
-    if not callable(f):
-        kind = "None" if f is None else f"a {type(f).__name__}"
-        raise NotAFunctionError(
-            f"wg.{name} wants a function, and was given {kind}",
-            remedy=f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))",
-        )
+    demand_function(name, f)
     return lambda call: Operated(name, f, call, budget)
 
 
@@ -104,21 +110,14 @@ def operation(function: F) -> F:
     takes_argnums = list(inspect.signature(function).parameters)[1:2] == ["argnums"]
     vector = ", v" if function.__name__.endswith("hvp") else ""
 
+    if not takes_argnums:
+        return told(function)
+
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            if takes_argnums and (len(args) > 1 or "argnums" in kwargs):
-                argnums = args[1] if len(args) > 1 else kwargs["argnums"]
-                demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
-            return function(*args, **kwargs)
-        except Exception as error:
-            other = explained(error)
-            if other is None:
-                raise
-            try:
-                raise other from None
-            except WengertError:  # raised again, it has no frame of this function
-                other.__traceback__ = error.__traceback__
-                raise
+        if len(args) > 1 or "argnums" in kwargs:
+            argnums = args[1] if len(args) > 1 else kwargs["argnums"]
+            demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
+        return function(*args, **kwargs)
 
-    return cast(F, called)
+    return told(cast(F, called))

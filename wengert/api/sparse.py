@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse import csr_array
 
+from wengert import tree
 from wengert.api.accumulated import accumulated, note
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
@@ -100,13 +101,19 @@ class Plans:
         ins = [aval_of(x) for x in prepared.leaves]
         values, _ = prepared.push([None] * len(ins))
         outs = [aval_of(y) for y in values]
-        given = self._sparse
-        pattern = csr_array(given) if scipy.sparse.issparse(given) else csr_array(np.atleast_2d(given))
+        blocks = _blocks_of(self._sparse)
         shape = (total_size(outs), total_size(ins))
-        if pattern.shape != shape:
+        if len(blocks) > 1 and [b.shape for b in blocks] == [(y.size, x.size) for y in outs for x in ins]:
+            n = len(ins)
+            pattern = csr_array(scipy.sparse.block_array([blocks[k : k + n] for k in range(0, len(blocks), n)]))
+        elif len(blocks) == 1 and blocks[0].shape == shape:
+            pattern = blocks[0]
+        else:
+            sizes = " and ".join([f"{m} x {n}" for m, n in (block.shape for block in blocks)])
             raise PatternError(
-                f"the pattern is {pattern.shape[0]} x {pattern.shape[1]}, the derivative {shape[0]} x {shape[1]}",
-                remedy="give a row for each element of the result, and a column for each element of the argument",
+                f"the pattern is {sizes}, the derivative {shape[0]} x {shape[1]}",
+                remedy="give a row for each element of the result, and a column for each element of the argument, in "
+                "one matrix or in the containers of matrices that wg.sparsity gives",
             )
         pattern = csr_array((np.ones(pattern.nnz, bool), pattern.indices, pattern.indptr), shape=shape)
         pattern.sum_duplicates()
@@ -171,14 +178,21 @@ def _checked(sparse: Any) -> Any:
     """True, or a pattern."""
     if isinstance(sparse, bool | np.bool_):
         return True
-    if not scipy.sparse.issparse(sparse):
-        array = np.asarray(sparse)
-        if array.ndim == 0 or array.dtype.kind not in "biufc":
-            raise ValueError(
-                f"sparse is True, False or a pattern (a sparse matrix or an array of booleans), not {sparse!r}; with "
-                "True the pattern is found"
-            )
+    _blocks_of(sparse)
     return sparse
+
+
+def _blocks_of(sparse: Any) -> list[csr_array]:
+    """The matrices in a pattern: one, or a container of one for each leaf of the result and each of the arguments."""
+    leaves = tree.leaves(sparse)
+    if not leaves or not all(scipy.sparse.issparse(x) or np.ndim(x) == 2 for x in leaves):
+        leaves = [np.asarray(sparse)]  # rows in a list
+    if any(np.ndim(x) not in (1, 2) or x.dtype.kind not in "biufc" for x in leaves if not scipy.sparse.issparse(x)):
+        raise ValueError(
+            f"sparse is True, False or a pattern (a sparse matrix or an array of booleans), not {sparse!r}; with "
+            "True the pattern is found"
+        )
+    return [csr_array(x if scipy.sparse.issparse(x) else np.atleast_2d(x)) for x in leaves]
 
 
 def _check(prepared: Prepared, plan: Plan, blocks: Blocks) -> None:

@@ -93,6 +93,19 @@ class OnBoxes:
         return np.stack([nothing if y is None else y for y in found]), np.array(flags)
 
 
+def krawczyk(box: Any, value: Any, slopes: Any, usable: np.ndarray) -> tuple[Any, Any]:
+    """Krawczyk's operator for each of some boxes, from the values at their middles and enclosures of the Jacobian,
+    where that is `usable`; and how far the preconditioned Jacobian is from the identity."""
+    n = slopes.shape[1]
+    middle = np.asarray(box.mid)
+    with np.errstate(all="ignore"):
+        inverse = np.linalg.pinv(np.where(usable[:, None, None], np.asarray(slopes.mid), np.eye(n)))
+    y = point(inverse)
+    rest = point(np.broadcast_to(np.eye(n), slopes.shape).copy()) - y @ slopes
+    away = box - point(middle)
+    return point(middle) - (y @ value[:, :, None])[:, :, 0] + (rest @ away[:, :, None])[:, :, 0], rest
+
+
 def point(x: np.ndarray) -> Any:
     return make(x, x.copy())
 

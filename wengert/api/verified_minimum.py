@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.api.operators import operation
-from wengert.api.subdivision import OnBoxes, bisected, merged, point
+from wengert.api.subdivision import OnBoxes, bisected, krawczyk, merged, point
 from wengert.modes.interval import make
 
 _BATCH = 128
@@ -153,18 +153,11 @@ class _Search:
         if n > _FEW or not len(k):
             return low, high, gone
         box = make(low[k], high[k])
-        middle = np.asarray(box.mid)
         _, jumps = problem.on(lambda z: problem.jacobian(z)[0], box, watches=True)
-        value, _ = problem.on(lambda z: problem.jacobian(z)[0], point(middle))
+        value, _ = problem.on(lambda z: problem.jacobian(z)[0], point(np.asarray(box.mid)))
         curvature, _ = problem.on(problem.hessian, box)
-        with np.errstate(all="ignore"):
-            central = np.asarray(curvature.mid)
-            usable = ~jumps & np.all(np.isfinite(curvature.lo) & np.isfinite(curvature.hi), axis=(1, 2))
-            inverse = np.linalg.pinv(np.where(usable[:, None, None], central, np.eye(n)))
-        y = point(inverse)
-        rest = point(np.broadcast_to(np.eye(n), curvature.shape).copy()) - y @ curvature
-        away = box - point(middle)
-        image = point(middle) - (y @ value[:, :, None])[:, :, 0] + (rest @ away[:, :, None])[:, :, 0]
+        usable = ~jumps & np.all(np.isfinite(curvature.lo) & np.isfinite(curvature.hi), axis=(1, 2))
+        image, _ = krawczyk(box, value, curvature, usable)
         usable &= ~np.any(np.isnan(image.lo) | np.isnan(image.hi), axis=1)
         first, last = np.maximum(low[k], image.lo), np.minimum(high[k], image.hi)
         nowhere = usable & np.any(first > last, axis=1)

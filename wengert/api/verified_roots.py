@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from wengert.api.operators import operation
-from wengert.api.subdivision import OnBoxes, bisected, merged, point
+from wengert.api.subdivision import OnBoxes, bisected, krawczyk, merged, point
 from wengert.modes.interval import make
 
 _BATCH = 256
@@ -140,19 +140,13 @@ class _Search:
 
     def _krawczyk(self, low: np.ndarray, high: np.ndarray) -> tuple[Any, np.ndarray]:
         """K(X) for each box, and where at most one root can be."""
-        problem, n = self.problem, self.problem.size
-        box = make(low, high)
-        middle = np.asarray(box.mid)
-        value, _ = problem.on(problem.vector, point(middle))
+        problem, box = self.problem, make(low, high)
+        value, _ = problem.on(problem.vector, point(np.asarray(box.mid)))
         slopes, _ = problem.on(problem.jacobian, box)
         with np.errstate(all="ignore"):
             central = np.asarray(slopes.mid)
-            usable = np.all(np.isfinite(central) & np.isfinite(slopes.lo) & np.isfinite(slopes.hi), axis=(1, 2))
-            inverse = np.linalg.pinv(np.where(usable[:, None, None], central, np.eye(n)))
-        y = point(inverse)
-        rest = point(np.broadcast_to(np.eye(n), slopes.shape).copy()) - y @ slopes
-        away = box - point(middle)
-        image = point(middle) - (y @ value[:, :, None])[:, :, 0] + (rest @ away[:, :, None])[:, :, 0]
+        usable = np.all(np.isfinite(central) & np.isfinite(slopes.lo) & np.isfinite(slopes.hi), axis=(1, 2))
+        image, rest = krawczyk(box, value, slopes, usable)
         size = np.maximum(np.abs(rest.lo), np.abs(rest.hi))
         regular = usable & (np.max(np.sum(size, axis=2), axis=1) < 0.9)
         lost = ~usable[:, None] | np.zeros_like(low, bool)

@@ -56,6 +56,7 @@ from wengert.box.operators import (
     is_number,
     is_of_user,
     python_number,
+    try_in_python,
 )
 from wengert.box.options import into, ufunc_with_options
 from wengert.box.subclasses import refusal
@@ -77,6 +78,7 @@ from wengert.box.writing import (
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
+    UnsupportedAttributeError,
 )
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -96,8 +98,8 @@ def escaped() -> EscapedValueError:
     """The error for a traced value that outlived its differentiation."""
     return EscapedValueError(
         "a traced value was used after the differentiation it belongs to had ended",
-        remedy="return values from the differentiated function (or use has_aux=True) instead of storing them outside, "
-        "and do not return functions that close over its arguments",
+        remedy="store the number instead, losses.append(wg.stop_gradient(loss)), or return the value (with "
+        "has_aux=True); and do not return functions that close over arguments of the differentiated function",
     )
 
 
@@ -153,17 +155,15 @@ def _with_more(ufunc: Any, op: Any, method: str, inputs: tuple, kwargs: dict[str
     """A ufunc that is no op, its methods, options, and more than two operands."""
     if any(map(is_of_derived_class, inputs)):
         return with_ufunc(ufunc, method, inputs, kwargs)
-    if op is None:
-        if ufunc in FUNCTIONS and method == "__call__":
-            return FUNCTIONS[ufunc](*inputs, **kwargs)
+    if method == "__call__" and op is not None:
+        return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+    if op is None and (method != "__call__" or ufunc not in FUNCTIONS):
         if method == "__call__" and not kwargs and all(dtype_of(x).kind in "biu" for x in inputs):
             return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
         raise unsupported(ufunc)
-    if method != "__call__":
-        (out,) = kwargs.pop("out", None) or (None,)
-        y = METHODS[method](ufunc, op, *inputs, **kwargs)
-        return y if out is None else into(out, y, ufunc)
-    return ufunc_with_options(ufunc, op, inputs, kwargs) if kwargs else op(*[operand(x) for x in inputs])
+    (out,) = kwargs.pop("out", None) or (None,)
+    y = FUNCTIONS[ufunc](*inputs, **kwargs) if op is None else METHODS[method](ufunc, op, *inputs, **kwargs)
+    return y if out is None else into(out, y, ufunc)
 
 
 def _of_numpy(y: Any) -> Any:
@@ -192,7 +192,12 @@ def _demand_items(x: Box, idx: Any) -> None:
     if x.shape or not x._is_python_number:
         return
     if not all(i is None or i is Ellipsis for i in (idx if idx.__class__ is tuple else (idx,))):
-        raise TypeError(f"{_PYTHONS.get(x.dtype.kind, 'float')!r} object is not subscriptable")
+        raise TypeError(f"{_class_of(x)} object is not subscriptable")
+
+
+def _class_of(x: Box) -> str:
+    """What Python calls a number of its own, in an error."""
+    return repr(_PYTHONS.get(x.dtype.kind, "float"))
 
 
 _PYTHONS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
@@ -233,6 +238,11 @@ class Box(Traced):
     _state: tuple[str, ...] = ("_owner", "_value")
     __array_priority__ = 1000.0
     _is_cell = False
+
+    def __init__(self, *parts: Any):
+        """A box of these parts, in the order of `_state`. (Boxes that are made often have a quicker way.)"""
+        for name, part in zip(self._state, parts, strict=True):
+            setattr(self, name, part)
 
     @property
     def _may_be_integer(self) -> bool:
@@ -297,9 +307,10 @@ class Box(Traced):
         if len(args) > 1 and len(args) > (place := place_of_out(function)):
             names = ["out"] if len(args) == place + 1 else list(inspect.signature(function).parameters)[place:]
             args, kwargs = args[:place], {**kwargs, **dict(zip(names, args[place:], strict=False))}
-        if kwargs.get("out") is not None:
+        if "out" in kwargs:
             kwargs = dict(kwargs)
-            return into(kwargs.pop("out"), implementation(*args, **kwargs), function)
+            if (out := kwargs.pop("out")) is not None:
+                return into(out, implementation(*args, **kwargs), function)
         y = implementation(*args, **kwargs)
         return y if function is np.real else _of_numpy(y)  # which gives back a number of Python's own
 
@@ -326,8 +337,10 @@ class Box(Traced):
             raise put_into_sparse()
         raise self._not_an_array()
 
-    def _not_an_array(self) -> ConcretizationError:
+    def _not_an_array(self) -> ConcretizationError | EscapedValueError:
         """The error for a value that is made an ordinary array of."""
+        if self._owner.alive is False:
+            return escaped()
         return ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
             remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "
@@ -485,6 +498,7 @@ class Box(Traced):
             return capture.operate(e.floor_divide, "floor_divide", self, other), capture.operate(
                 e.remainder, "remainder", self, other
             )
+        try_in_python(divmod, self, other)
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> Any:
@@ -493,6 +507,7 @@ class Box(Traced):
             return capture.operate(e.floor_divide, "floor_divide", other, self), capture.operate(
                 e.remainder, "remainder", other, self
             )
+        try_in_python(divmod, other, self)
         return other // self, other % self
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -506,12 +521,14 @@ class Box(Traced):
     def __len__(self) -> int:
         shape = self.shape
         if not shape:
-            raise TypeError("len() of unsized object")
+            named = f"object of type {_class_of(self)} has no len()" if self._is_python_number else ""
+            raise TypeError(named or "len() of unsized object")
         return shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
-            raise TypeError("iteration over a 0-d array")
+            named = f"{_class_of(self)} object is not iterable" if self._is_python_number else ""
+            raise TypeError(named or "iteration over a 0-d array")
         return ArrayIterator(self)
 
     def __getitem__(self, idx: Any) -> Any:
@@ -551,6 +568,8 @@ class Box(Traced):
         set_item(self, idx, value)
 
     def __contains__(self, item: Any) -> bool:
+        if not self.shape and self._is_python_number:
+            raise TypeError(f"argument of type {_class_of(self)} is not iterable")
         return bool(np.any(plain(self == item)))
 
     # ----------------------------------------------------------------------------- what would cut the derivative
@@ -559,7 +578,9 @@ class Box(Traced):
         held = settled(self)
         return bool(held._value if isinstance(held, Box) else held)
 
-    def _cut(self, what: str, remedy: str) -> ConcretizationError:
+    def _cut(self, what: str, remedy: str) -> ConcretizationError | EscapedValueError:
+        if self._owner.alive is False:
+            return escaped()
         frame = sys._getframe(2)
         running.state.cut_at = (frame.f_code, frame.f_lasti)  # C code may raise something else in its place
         return ConcretizationError(f"{what} of a traced value would lose its derivative", remedy=remedy)
@@ -654,7 +675,7 @@ class Box(Traced):
         return array_like(self, copied(self, order))
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
-        return FUNCTIONS[np.compress](condition, self, axis, out)
+        return self.__array_function__(np.compress, (), (condition, self, axis), {"out": out})
 
     def dot(self, other: Any) -> Any:
         return FUNCTIONS[np.dot](self, other)
@@ -727,9 +748,9 @@ class Box(Traced):
             near = difflib.get_close_matches(name, [n for n in dir(np.ndarray) if not n.startswith("_")], 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise AttributeError(f"{what} has no attribute {name!r}{hint}", name=name, obj=self)
-        raise AttributeError(
-            f"traced arrays have no attribute {name!r} (NumPy's have one); use a NumPy function instead, "
-            f"or wg.stop_gradient(x).{name} for a constant"
+        raise UnsupportedAttributeError(
+            f"traced arrays have no attribute {name!r} (NumPy's have one)",
+            remedy=f"use a NumPy function instead, or wg.stop_gradient(x).{name} for a constant",
         )
 
 

@@ -144,6 +144,9 @@ def _leaves(x: Any) -> Iterator[Any]:
         yield x
 
 
+Cell.__name__ = "traced array"
+
+
 def _in_cells(y: Any) -> Any:
     if y.__class__ is list:
         return [_in_cells(part) for part in y]

@@ -27,9 +27,9 @@ def viewed_in_parts(x: Any, dtype: Any) -> Any:
     dtype, own = np.dtype(dtype), dtype_of(x)
     if not shape_of(x):
         return None
-    if _PAIRS.get(own) == dtype:
+    if (own, dtype) in _PAIRS.items():  # (not by `get`: None equals the dtype float64)
         function: Callable[[Any], Any] = _parts
-    elif _PAIRS.get(dtype) == own:
+    elif (dtype, own) in _PAIRS.items():
         if shape_of(x)[-1] % 2:
             raise ValueError(
                 "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last "

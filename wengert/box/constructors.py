@@ -17,11 +17,12 @@ import numpy as np
 from wengert.box.box import plain
 from wengert.box.cells import cell
 from wengert.box.dispatch import FUNCTIONS, entered_in
-from wengert.box.functions.operands import NO_ARRAY, array_of, cast, fitted, holds_traced
 from wengert.box.functions.operands import array as as_operand
+from wengert.box.functions.operands import array_of, cast, fitted, holds_traced
 from wengert.box.functions.shapes import copied, relaid
 from wengert.box.memory import UnknownOrder, laid_out, order_like
 from wengert.box.writing import in_order_that_is, own_array, settled
+from wengert.errors import NO_ARRAY
 from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
@@ -206,15 +207,19 @@ def _plain_array(obj: Any, dtype: Any, **options: Any) -> Any:
 
 
 def _of_objects(obj: Any) -> np.ndarray:
-    """An array of objects, which are what they are."""
-    shape, items = [], obj
-    while isinstance(items, (list, tuple)):
-        shape.append(len(items))
-        items = items[0] if items else None
+    """An array of objects, which are what they are. The elements of arrays are its own, if these have one shape."""
+    shape = _nested_shape(obj)
     y = np.empty(shape, object)
     for place in np.ndindex(*shape):
         y[place] = functools.reduce(lambda item, k: item[k], place, obj)
     return y
+
+
+def _nested_shape(obj: Any) -> tuple[int, ...]:
+    if isinstance(obj, (list, tuple)):
+        alike = itertools.takewhile(lambda sizes: len(set(sizes)) == 1, zip(*map(_nested_shape, obj), strict=False))
+        return (len(obj), *[sizes[0] for sizes in alike])
+    return shape_of(obj) if isinstance(obj, (Traced, np.ndarray)) else ()
 
 
 @_constructs(np.fromiter)

@@ -8,8 +8,9 @@ The main tables, filled by the modules in `functions/` (smaller ones stand below
                                                                and are reached through instrumentation (`capture/`)
     NONDIFFERENTIABLE   function or ufunc -> why it has no derivative here
 
-An implementation takes the same arguments as the NumPy function and is written in the vocabulary of ops (and of other
-implementations), so it serves every mode, plain arrays included.
+An implementation takes the arguments of the NumPy function, but for `out`, to which `Box` sees, and for options that
+say how to compute and not what (`meaning_of`). It is written in the vocabulary of ops (and of other implementations),
+so it serves every mode, plain arrays included.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def implements(*functions: Any) -> Callable[[Callable], Callable]:
 
 
 def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
-    """Declare what functions that do not dispatch, such as SciPy's, mean on traced values."""
+    """Declare what functions that do not dispatch, such as SciPy's, mean on traced values (see `meaning_of`)."""
     return entered_in(BLIND, *functions)
 
 
@@ -263,8 +264,33 @@ def no_rule_yet(function: Any) -> UnsupportedFunctionError:
     )
 
 
-OVERWRITING = frozenset(f"overwrite_{name}" for name in ("input", "a", "b", "ab", "x", "y"))
+OVERWRITING = frozenset(f"overwrite_{name}" for name in ("input", "a", "b", "c", "ab", "a_band", "x", "y", "data"))
 """Options that let a function use the memory of its arguments."""
+_IDLE = OVERWRITING | {"check_finite", "lapack_driver", "lwork", "plan", "workers"}
+"""Options that say how a function computes, not what. Implementations need not take them."""
+
+
+def meaning_of(function: Any) -> Callable | None:
+    """What a function that does not dispatch means on traced values, if that is known."""
+    found = BLIND.get(function)
+    if found is None:
+        return None
+    try:
+        theirs, ours = inspect.signature(function).parameters, inspect.signature(found).parameters
+    except (TypeError, ValueError):  # of some in C nothing is told
+        return found
+    idle = {name: k for k, name in enumerate(theirs) if name in _IDLE and name not in ours}
+    if not idle:
+        return found
+
+    @functools.wraps(found)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([a for k, a in enumerate(args) if k not in idle.values()])
+        return found(*args, **{name: value for name, value in kwargs.items() if name not in idle})
+
+    return called
+
+
 _PLACES = {np.dot: 2, np.concatenate: 2}
 """Where functions that are written in C, and have no signature, take it."""
 
@@ -282,11 +308,3 @@ def place_of_out(function: Any) -> int:
         return sys.maxsize
     by_place = "out" in parameters and parameters["out"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     return list(parameters).index("out") if by_place else sys.maxsize
-
-
-def reject_out(out: Any, function: str) -> None:
-    """`out=` by keyword is taken care of before an implementation is called (`box.py`); by position it is refused."""
-    if out is not None and not (isinstance(out, tuple) and all(o is None for o in out)):
-        raise UnsupportedFunctionError(
-            f"{function} with out by position, on a traced value", remedy="write out=…, or use the returned result"
-        )

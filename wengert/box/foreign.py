@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import gc
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, CoroutineType, FrameType, GeneratorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,12 @@ def hides_traced(x: Any) -> bool:
 
 
 def where_it_hides(x: Any) -> str:
-    """The attribute in which an object holds a traced value, as advice."""
+    """The attribute in which an object holds a traced value, or what to return in its place, as advice."""
+    if isinstance(x, CoroutineType):
+        x.close()  # or Python would warn that nobody awaits it
+        return "an async function is to be awaited inside: differentiate lambda x: asyncio.run(f(x))"
+    if isinstance(x, GeneratorType) or type(x).__name__ == "Generated":
+        return "a generator is to be used up inside: return sum(f(x)), or list(f(x))"
     for name in ("magnitude", "data", "value", "values", "array"):
         try:
             held = getattr(x, name, None)

@@ -17,8 +17,8 @@ from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS, as_made
 from wengert.box.dispatch import FUNCTIONS, if_present
-from wengert.box.functions.operands import NO_ARRAY, array_of, holds_traced, operand
-from wengert.errors import InPlaceError
+from wengert.box.functions.operands import array_of, holds_traced, operand
+from wengert.errors import NO_ARRAY, InPlaceError
 from wengert.ops.op import Traced
 
 _LISTS = (list, tuple)
@@ -132,9 +132,8 @@ def _with_traced(method: Any, args: tuple, kwargs: dict) -> Any:
             f"the method {name} writes a traced value into a plain array",
             remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
         )
-    if name == "compress":
-        return FUNCTIONS[np.compress](*args[:1], array, *args[1:], **kwargs)
     function = getattr(np, name, None)
     if function in FUNCTIONS:
-        return Box.__array_function__(_a_traced_value((*args, *kwargs.values())), function, (), (array, *args), kwargs)
+        given = (*args[:1], array, *args[1:]) if name == "compress" else (array, *args)
+        return Box.__array_function__(_a_traced_value((*args, *kwargs.values())), function, (), given, kwargs)
     return method(*without_cells(args), **without_cells(kwargs))

@@ -97,7 +97,7 @@ _PARTIAL: dict[Op, Any] = {
 _REAL = frozenset((int, float))
 
 
-def _try_in_python(apply: Any, x: Any, y: Any) -> None:
+def try_in_python(apply: Any, x: Any, y: Any) -> None:
     """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones."""
     a: Any = plain(x)
     b: Any = plain(y)
@@ -220,7 +220,7 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
             return quick
         is_pythons = not _is_numpys(self) and not _is_numpys(other)
         if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
-            _try_in_python(in_python, self, other)
+            try_in_python(in_python, self, other)
         if other.__class__ is np.ndarray and other.dtype.kind == "O":
             y = call2(op, self, out_of_objects(other))
         elif other.__class__ in PLAIN:
@@ -237,7 +237,7 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
             return quick
         is_pythons = not _is_numpys(self) and not _is_numpys(other)
         if is_pythons and other.__class__ in SCALARS:
-            _try_in_python(in_python, other, self)
+            try_in_python(in_python, other, self)
         if other.__class__ is np.ndarray and other.dtype.kind == "O":
             y = call2(op, out_of_objects(other), self)
         elif other.__class__ in PLAIN:
@@ -315,7 +315,7 @@ def in_place(op: Any) -> Any:
             new = capture.operate(op if is_op else UFUNCS[op], op.name if is_op else op.__name__, self, other)
         elif is_op:
             if op in _PARTIAL:
-                _try_in_python(_PARTIAL[op], self, other)
+                try_in_python(_PARTIAL[op], self, other)
             new = call2(op, self, operand(other))
         else:
             new = UFUNCS[op](self, other)

@@ -52,7 +52,7 @@ def ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> Any
     if dtype is not None:
         inputs = _of_loop(ufunc, inputs, dtype, casting)
     if mask is not True and out is not None and len(out) == 1:
-        return _where(ufunc, op, inputs, out[0], dtype, mask)
+        return _where(ufunc, op, inputs, out[0], dtype, mask, casting)
     y = op(*inputs)
     if dtype is not None:
         y = tuple([astype(part, dtype) for part in y]) if y.__class__ is tuple else astype(y, dtype)
@@ -87,7 +87,7 @@ def _type_of(x: Any) -> Any:
     return {"i": int, "f": float, "c": complex}.get(dtype_of(x).kind, dtype_of(x)) if is_pythons else dtype_of(x)
 
 
-def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) -> Any:
+def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any, casting: Any) -> Any:
     """`np.sqrt(x, out=y, where=x > 0)`: computed for the elements that are wanted, so others cannot spoil anything."""
     shape = shape_of(out)
     if not shape and not isinstance(settled(mask), Traced):
@@ -96,7 +96,7 @@ def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) 
     if not shape:  # one number, as the one element of an array
         inputs = tuple([s.reshape(x, shape=(1,)) if isinstance(x, Traced) else x for x in inputs])
         mask = s.reshape(mask, shape=(1,))
-        one = _where(ufunc, op, inputs, s.copy(s.reshape(array(out), shape=(1,))), dtype, mask)
+        one = _where(ufunc, op, inputs, s.copy(s.reshape(array(out), shape=(1,))), dtype, mask, casting)
         return into((out,), one[0], ufunc)
     broadcast, mask = FUNCTIONS[np.broadcast_to], np.broadcast_to(settled(array(mask)), shape)
     pattern, arrays = split_index(mask)
@@ -105,6 +105,8 @@ def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) 
     if dtype is not None:
         y = astype(y, dtype)
     y = settled(y)
+    if not np.can_cast(dtype_of(y), dtype_of(out), casting):
+        raise TypeError(f"Cannot cast output from {dtype_of(y)!r} to {dtype_of(out)!r} with casting rule {casting!r}")
     if isinstance(y, Traced) and not isinstance(out, Traced):
         return into(out, y, ufunc)  # an error
     if not isinstance(out, Traced):

@@ -9,6 +9,7 @@ and what dtype comes out: each method is first tried on an array of ones of the 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, name_of, reject_out
+from wengert.box.dispatch import FUNCTIONS, name_of
+from wengert.box.functions import reductions as red
 from wengert.box.functions.nan_reductions import nan_extreme
+from wengert.box.functions.norms import hypotenuse
 from wengert.box.functions.operands import array, cast, join, with_dtype
 from wengert.box.functions.reductions import NOTHING, as_mask, cast_if, is_given, kept_shape, reduced_axes
 from wengert.box.functions.statistics import logsumexp
@@ -61,37 +64,13 @@ def _lanes(x: Any, axes: tuple[int, ...]) -> Any:
 # ------------------------------------------------------------------------------------------------------------- reduce
 
 
-def _sum(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    return FUNCTIONS[np.sum](x, axis, None, None, keepdims, initial, where)
-
-
-def _prod(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    return FUNCTIONS[np.prod](x, axis, None, None, keepdims, initial, where)
-
-
-def _max(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    return FUNCTIONS[np.max](x, axis, None, keepdims, initial, where)
-
-
-def _min(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    return FUNCTIONS[np.min](x, axis, None, keepdims, initial, where)
-
-
-def _fmax(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    return nan_extreme(np.fmax, x, axis, keepdims, initial, where)
-
-
-def _fmin(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    return nan_extreme(np.fmin, x, axis, keepdims, initial, where)
-
-
 def _all(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    y = FUNCTIONS[np.all](x, axis, None, keepdims, where=where)
+    y = red.all(x, axis, keepdims, where=where)
     return e.logical_and(initial, y) if initial is not NOTHING and initial is not None else y
 
 
 def _any(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    y = FUNCTIONS[np.any](x, axis, None, keepdims, where=where)
+    y = red.any(x, axis, keepdims, where=where)
     return e.logical_or(initial, y) if initial is not NOTHING and initial is not None else y
 
 
@@ -102,16 +81,26 @@ def _logaddexp(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> A
     return cast(e.logaddexp(initial, y), dtype_of(y)) if is_given(initial) else y
 
 
+def _hypot(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    if is_given(where):
+        x = e.where(as_mask(where, shape_of(x)), x, 0)
+    axes = reduced_axes(axis, ndim_of(x))
+    y = hypotenuse(x, axes) if axes else e.absolute(x)
+    y = s.reshape(y, shape=kept_shape(shape_of(x), axes)) if keepdims else y
+    return e.hypot(initial, y) if is_given(initial) else y
+
+
 _REDUCTIONS: dict[Any, Callable] = {
-    np.add: _sum,
-    np.multiply: _prod,
-    np.maximum: _max,
-    np.minimum: _min,
-    np.fmax: _fmax,
-    np.fmin: _fmin,
+    np.add: red.sum,
+    np.multiply: red.prod,
+    np.maximum: red.max,
+    np.minimum: red.min,
+    np.fmax: functools.partial(nan_extreme, np.fmax),
+    np.fmin: functools.partial(nan_extreme, np.fmin),
     np.logical_and: _all,
     np.logical_or: _any,
     np.logaddexp: _logaddexp,
+    np.hypot: _hypot,
 }
 
 
@@ -121,17 +110,15 @@ def reduce(
     x: Any,
     axis: Any = 0,
     dtype: Any = None,
-    out: Any = None,
     keepdims: bool = False,
     initial: Any = NOTHING,
     where: Any = True,
 ) -> Any:
     """`ufunc.reduce`."""
-    reject_out(out, f"{name_of(ufunc)}.reduce")
     x = array(x)
     named = _REDUCTIONS.get(ufunc)
     if named is not None and axis.__class__ is int and dtype is None and initial is NOTHING and where is True:
-        return named(x, axis, keepdims, initial, where)
+        return named(x, axis, keepdims=keepdims, initial=initial, where=where)
     # What NumPy thinks of these arguments: its errors, and the dtype of the result.
     tried = {"initial": 1} if is_given(initial) else {} if initial is NOTHING else {"initial": None}
     if is_given(where):
@@ -140,7 +127,7 @@ def reduce(
     if result.kind != "b":
         x = cast_if(x, dtype)
     if named is not None:
-        y = named(x, axis, keepdims, initial, where)
+        y = named(x, axis, keepdims=keepdims, initial=initial, where=where)
         return y if dtype_of(y) == result or result.kind == "b" else cast(y, result)
 
     shape = shape_of(x)
@@ -173,9 +160,8 @@ def reduce(
 # --------------------------------------------------------------------------------------------------------- accumulate
 
 
-def accumulate(ufunc: Any, op: Callable, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+def accumulate(ufunc: Any, op: Callable, x: Any, axis: Any = 0, dtype: Any = None) -> Any:
     """`ufunc.accumulate`."""
-    reject_out(out, f"{name_of(ufunc)}.accumulate")
     x = array(x)
     result = ufunc.accumulate(_ones(x), axis=axis, dtype=dtype).dtype
     k = normalize_axis_index(0 if axis is None else axis, ndim_of(x))
@@ -199,9 +185,8 @@ def accumulate(ufunc: Any, op: Callable, x: Any, axis: Any = 0, dtype: Any = Non
 # -------------------------------------------------------------------------------------------------------------- outer
 
 
-def outer(ufunc: Any, op: Callable, a: Any, b: Any, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+def outer(ufunc: Any, op: Callable, a: Any, b: Any, dtype: Any = None, **options: Any) -> Any:
     """`ufunc.outer`."""
-    reject_out(out, f"{name_of(ufunc)}.outer")
     if options.pop("where", True) is not True:
         raise UnsupportedFunctionError(
             f"{name_of(ufunc)}.outer with where= on a traced value", remedy="apply np.where to the result"
@@ -216,9 +201,8 @@ def outer(ufunc: Any, op: Callable, a: Any, b: Any, dtype: Any = None, out: Any 
 # ----------------------------------------------------------------------------------------------------------- reduceat
 
 
-def reduceat(ufunc: Any, op: Callable, x: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+def reduceat(ufunc: Any, op: Callable, x: Any, indices: Any, axis: Any = 0, dtype: Any = None) -> Any:
     """`ufunc.reduceat`: each stretch from one index up to the next; one element where the next is not larger."""
-    reject_out(out, f"{name_of(ufunc)}.reduceat")
     x = array(x)
     if isinstance(indices, Traced):
         raise TypeError("the indices of reduceat are integers; traced values are not: use wg.stop_gradient(x)")

@@ -36,7 +36,7 @@ from wengert.capture.containers import (
 from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, held_in, put
-from wengert.capture.opened import stand_for_others
+from wengert.capture.opened import is_open, stand_for_others
 from wengert.capture.opening import as_one
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import (
@@ -182,10 +182,10 @@ class Carried:
             slots = now[key][1]
             gone = [slot for slot in before if slot not in slots]
             more = [slot for slot in slots if slot not in before and slot[0] in ("item", "element")]
-            if thing.__class__ in (list, deque):
-                first, items = ([v for (kind, _), v in all.items() if kind == "item"] for all in (before, slots))
-                if stand_for_others(first, items):
-                    raise Grows(thing, len(first), items)
+            if (grows := _grows(thing, before, slots)) is not None:
+                found = [_grows(*capture.objects[other], now[other][1]) for other in now if other in held]
+                grows.others = [other for other in found if other is not None and other.thing is not thing]
+                raise grows
             if gone or more:
                 raise StagingError(f"a {type(thing).__name__} becomes {'shorter' if gone else 'longer'} in a loop",
                                    remedy="fill an array that was made before instead")  # fmt: skip
@@ -350,7 +350,7 @@ class Carried:
             self.before[k] = now
         now = as_one(now)
         new = leaves_as(structure, now)
-        if new is None and self.is_rest and before.__class__ is now.__class__ is list:
+        if new is None and (self.is_rest or is_open(now)) and before.__class__ is now.__class__ is list:
             raise Grows(before, len(before), list(now))
         if new is None and self._join(k, structure, now):
             return True
@@ -409,7 +409,18 @@ class Carried:
         return values + [settled(root) for root in self.roots.values()] + self.identity.starts()
 
     def finish(self, results: Sequence[Any], count: Any) -> None:
-        """Bind what is carried after the last iteration, the `count`-th."""
+        """Bind what is carried after the last iteration, the `count`-th. If that cannot be done, the loop has not been:
+        its iterations may be done in another way."""
+        before = [settled(root) for root in self.roots.values()]
+        try:
+            self._finish(results, count)
+        except Exception:
+            for root, content_before in zip(self.roots.values(), before, strict=True):
+                assign(root, content_before)
+            self.set(self.state)
+            raise
+
+    def _finish(self, results: Sequence[Any], count: Any) -> None:
         remaining = iter([SETTLING.wrap(x) for x in results])  # (plain arrays, if the loop has plain operands only)
         values = list(self.state)
         found: dict[Key, Any] = {}
@@ -481,3 +492,11 @@ class Carried:
                 self._add_places()
         raise StagingError("what a loop carries changes its shape from iteration to iteration",
                            remedy="make arrays of their final shape before the loop")  # fmt: skip
+
+
+def _grows(thing: Any, before: dict[Slot, Any], after: dict[Slot, Any]) -> Grows | None:
+    """Whether a list or deque has another length, or other kinds of items, after an iteration."""
+    if thing.__class__ not in (list, deque):
+        return None
+    first, items = ([v for (kind, _), v in all.items() if kind == "item"] for all in (before, after))
+    return Grows(thing, len(first), items) if stand_for_others(first, items) else None

@@ -176,7 +176,7 @@ def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
         inner, has = parts(value)
         found = leaves_as(structure.parts[0], inner)
         return None if found is None else [*found, has]
-    if _is_one_of(structure):
+    if is_one_of(structure):
         return _leaves_of_one(structure, value)
     own = parts_of(value)
     if structure is LEAF or own is None:
@@ -192,7 +192,7 @@ def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
     return found
 
 
-def _is_one_of(structure: Structure) -> bool:
+def is_one_of(structure: Structure) -> bool:
     return structure.kind.__class__ is tuple and structure.kind[0] is OneOf
 
 
@@ -227,7 +227,7 @@ def joined(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) -> Struc
     """
     if a is LEAF and b is LEAF and (x is UNDEFINED or (is_number(x) and is_number(y)) or equal(x, y)):
         return LEAF
-    if _is_one_of(a) or _is_one_of(b) or (_is_plain_constant(x) and _is_plain_constant(y)):
+    if is_one_of(a) or is_one_of(b) or (_is_plain_constant(x) and _is_plain_constant(y)):
         return _one_of_both(a, b, x, y, with_none)
     if Optional in (a.kind, b.kind) or (with_none and (a.kind is type(None)) != (b.kind is type(None))):
         inner = [(s.parts[0], parts(v)[0]) if s.kind is Optional else (s, v) for s, v in ((a, x), (b, y))]
@@ -252,7 +252,7 @@ def _one_of_both(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) ->
     codes: set[int] = set()
     values: dict[int, Structure] = {}
     for structure, value in ((a, x), (b, y)):
-        if _is_one_of(structure):
+        if is_one_of(structure):
             codes.update(structure.kind[1])
             new = [(code, part, UNDEFINED) for code, part in zip(structure.keys[1:], structure.parts[1:], strict=True)]
         else:
@@ -280,7 +280,7 @@ def _unflatten(structure: Structure, found: Iterator, note: Callable[[Any], Any]
     if structure is LEAF:
         return next(found)
     parts = [_unflatten(part, found, note) for part in structure.parts]
-    if _is_one_of(structure):  # which may be a constant
+    if is_one_of(structure):  # which may be a constant
         return rebuilt(structure.kind, structure.keys, parts)
     return note(rebuilt(structure.kind, structure.keys, parts))
 

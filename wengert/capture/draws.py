@@ -187,7 +187,12 @@ def _rearranged(get: Callable, sample: Any, name: str, x: Any, *args: Any, **kwa
     """Permutations and choices are those of positions."""
     of_array = isinstance(x, (Box, np.ndarray, list, tuple)) and not (isinstance(x, Box) and not x.shape)
     plain = not is_symbolic(x) and not holds_traced(x)
-    if plain and not _is_traced(args, kwargs) and name != "shuffle" and isinstance(x, (int, np.ndarray)):
+    if (
+        plain
+        and not _is_traced(args, kwargs)
+        and name != "shuffle"
+        and isinstance(x, (int, np.integer, range, np.ndarray))
+    ):
         return _called(get, sample, name, (x, *args), kwargs)
     if name == "permuted" or kwargs.get("axis", 0) != 0 or (name == "shuffle" and not isinstance(x, (Box, np.ndarray))):
         raise UnsupportedFunctionError(

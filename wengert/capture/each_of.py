@@ -15,6 +15,7 @@ from typing import Any
 
 from wengert.capture.branching import branch
 from wengert.capture.one_of import OneOf, known_one
+from wengert.capture.optional import give_operators
 from wengert.running import running
 
 
@@ -56,23 +57,7 @@ def gone_through(x: Any) -> Any:
     return items if items.__class__ is tuple else known_one(x)
 
 
-def _operator(apply: Callable) -> tuple[Callable, Callable]:
-    def forward(self: Any, *others: Any) -> Any:
-        return each_argument(apply, (self, *others), {})
-
-    def reflected(self: Any, other: Any) -> Any:
-        return each_argument(apply, (other, self), {})
-
-    return forward, reflected
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and_", "or_",
-              "xor"):  # fmt: skip
-    _forward, _reflected = _operator(getattr(operator, _name))
-    setattr(OneOf, f"__{_name.rstrip('_')}__", _forward)
-    setattr(OneOf, f"__r{_name.rstrip('_')}__", _reflected)
-for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "contains"):
-    setattr(OneOf, f"__{_name}__", _operator(getattr(operator, _name))[0])
+give_operators(OneOf, lambda apply, *operands: each_argument(apply, operands, {}))
 for _name in ("bool", "hash", "len", "iter", "int", "float", "complex", "str", "format"):
     _of_known = getattr(builtins, _name)
     setattr(OneOf, f"__{_name}__", lambda self, *args, _f=_of_known: _f(known_one(self), *args))

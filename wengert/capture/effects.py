@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections import UserDict, UserList, deque
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Container
 from contextvars import Context, ContextVar
 from types import CellType, FunctionType, ModuleType
@@ -98,7 +98,8 @@ class Effects:
         if isinstance(thing, (deque, dict, set)):
             put_ = functools.partial(put, thing)
             self._note(id(thing), thing, what, lambda: content(thing), put_, not own_dict(thing))
-        for part in [thing.data] if isinstance(thing, (UserDict, UserList)) else getattr(thing, "maps", ()):
+        maps = thing.maps if isinstance(thing, ChainMap) else ()
+        for part in [thing.data] if isinstance(thing, (UserDict, UserList)) else maps:
             if isinstance(part, (list, dict)):
                 self._note(id(part), part, what, functools.partial(content, part), functools.partial(put, part))
 

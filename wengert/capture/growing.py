@@ -13,7 +13,7 @@ runs the list holds one thing, an `Earlier`, for all that was in it before the i
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,11 @@ _MOST = 100_000
 
 
 class Grows(BranchesDiffer):
-    """A list has another length after a suite: `thing` holds `before` items at the head, and `after` at the end."""
+    """A list has another length after a suite: `thing` holds `before` items at the head, and `after` at the end; and
+    so have `others`."""
 
-    def __init__(self, thing: Any, before: int, after: list):
-        self.thing, self.before, self.after = thing, before, after
+    def __init__(self, thing: Any, before: int, after: list, others: Sequence[Grows] = ()):
+        self.thing, self.before, self.after, self.others = thing, before, after, others
         super().__init__(
             "a list becomes longer or shorter in a loop or branch, by how much only the compiled program knows, and "
             "its items are not all of one kind",
@@ -53,7 +54,7 @@ class Grows(BranchesDiffer):
 
     @property
     def things(self) -> list[Any]:
-        return [self.thing]
+        return [self.thing, *[other.thing for other in self.others]]
 
 
 def _refused(*args: Any) -> Any:

@@ -44,6 +44,7 @@ from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
+from wengert.capture import rewrite
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value, without_follower
 from wengert.capture.draws import GENERATORS, random_method
@@ -79,29 +80,7 @@ from wengert.capture.ownership import (
 )
 from wengert.capture.read_texts import in_percent, read_text
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of, replaces
-from wengert.capture.rewrite import (
-    ANYTHING,
-    AUGMENT,
-    AUGMENT_ATTRIBUTE,
-    AUGMENT_ITEM,
-    CALL,
-    CLASS_OF,
-    CONSTANTS,
-    FORMAT,
-    LOCALS,
-    OPERATE,
-    OUT,
-    OVERWRITING,
-    OWN,
-    READ,
-    READ_TEXT,
-    REFUSED,
-    SET_IN,
-    SLICE,
-    STORE,
-    STORE_IN_ATTRIBUTE,
-    STORE_IN_ITEM,
-)
+from wengert.capture.rewrite import ANYTHING, CONSTANTS, OUT, OVERWRITING
 from wengert.capture.writing_calls import (
     FIRST_WRITTEN,
     overwriting,
@@ -402,7 +381,7 @@ def resolve(f: Any) -> Any:
 
 def _called_for(f: Any) -> Any:
     """What instrumented code calls for a function."""
-    return (STAGED if running.state.capture is not None else EAGER).hooks[CALL].cell_contents(f)
+    return (STAGED if running.state.capture is not None else EAGER).hooks[rewrite.CALL].cell_contents(f)
 
 
 def is_of_package(f: Any) -> bool:
@@ -802,23 +781,23 @@ matched_eagerly = functools.partial(matched, is_instance=REPLACEMENTS[isinstance
 
 set_hooks(
     {
-        CALL: call,
-        OWN: own,
-        REFUSED: refused,
-        READ: read,
-        STORE: store,
-        STORE_IN_ITEM: store_in_item,
-        STORE_IN_ATTRIBUTE: store_in_attribute,
-        AUGMENT: augment,
-        AUGMENT_ITEM: augment_item,
-        AUGMENT_ATTRIBUTE: augment_attribute,
-        SLICE: slice,
-        FORMAT: shown_in,
-        OPERATE: operate,
-        CLASS_OF: kind_of,
-        SET_IN: set_in,
-        READ_TEXT: read_text,
-        LOCALS: local_values,
+        rewrite.CALL: call,
+        rewrite.OWN: own,
+        rewrite.REFUSED: refused,
+        rewrite.READ: read,
+        rewrite.STORE: store,
+        rewrite.STORE_IN_ITEM: store_in_item,
+        rewrite.STORE_IN_ATTRIBUTE: store_in_attribute,
+        rewrite.AUGMENT: augment,
+        rewrite.AUGMENT_ITEM: augment_item,
+        rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
+        rewrite.SLICE: slice,
+        rewrite.FORMAT: shown_in,
+        rewrite.OPERATE: operate,
+        rewrite.CLASS_OF: kind_of,
+        rewrite.SET_IN: set_in,
+        rewrite.READ_TEXT: read_text,
+        rewrite.LOCALS: local_values,
         MATCHED: matched_eagerly,
     }
 )

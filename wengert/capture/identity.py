@@ -310,7 +310,7 @@ class Identity:
         ran: Any = not carried.may_not_run or e.greater(count, 0)
         for key, boxes in self._outside.items():
             now = self._ends[key]
-            if ran is True and any(now is box for box in boxes) and _fits(now, values[key]) and is_usable(now):
+            if ran is True and any(now is box for box in boxes) and is_usable(now) and _fits(now, values[key]):
                 values[key] = now
                 done.add(key)
         for a, b in self._pairs:

@@ -21,7 +21,7 @@ import functools
 import re
 import threading
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -215,9 +215,9 @@ def is_user_code(code: CodeType) -> bool:
     return is_followed(code.co_filename)
 
 
-def written_arguments(f: Any, count: int, names: Collection[str]) -> tuple[tuple[int, ...], list[str]]:
-    """Of so many positional arguments the positions, and of keyword arguments the names, of those that a function may
-    write to."""
+def written_arguments(f: Any, kinds: tuple[bool, ...], named: dict[str, bool]) -> tuple[tuple[int, ...], list[str]]:
+    """Of positional arguments the positions, and of keyword arguments the names, of those that a function may write to.
+    Of each is given whether it is a container."""
     before = 0
     while f.__class__ is not FunctionType or not is_user_code(f.__code__):
         if f.__class__ is functools.partial:
@@ -235,19 +235,19 @@ def written_arguments(f: Any, count: int, names: Collection[str]) -> tuple[tuple
     if code is not f.__code__:  # `functools.wraps` copies what is noted of another function
         known = {}
         f.__dict__[_WRITTEN] = f.__code__, known
-    positions = known.get((before, count))
+    positions = known.get((before, kinds))
     if positions is None:
-        found = [k for k in range(count) if _is_written(f, known, parameter_at(f, before + k))]
-        positions = known[before, count] = tuple(found)
-    return positions, [name for name in names if _is_written(f, known, parameter_named(f, name))] if names else []
+        found = [k for k, kind in enumerate(kinds) if _is_written(f, known, parameter_at(f, before + k), kind)]
+        positions = known[before, kinds] = tuple(found)
+    return positions, [name for name in named if _is_written(f, known, parameter_named(f, name), named[name])]
 
 
-def _is_written(f: FunctionType, known: dict[Any, Any], parameter: str | None) -> bool:
+def _is_written(f: FunctionType, known: dict[Any, Any], parameter: str | None, is_container: bool) -> bool:
     if parameter is None:
         return False
-    found = known.get(parameter)
+    found = known.get((parameter, is_container))
     if found is None:
-        found = known[parameter] = may_write(f, parameter, _noted_of)
+        found = known[parameter, is_container] = may_write(f, parameter, is_container, _noted_of)
     return found
 
 

@@ -135,18 +135,21 @@ def _read(array: Any, k: Any) -> Any:
     return array[k]
 
 
-def table_of(numbers: Any) -> np.ndarray | None:
-    """A tuple or list of numbers of Python's as an array of the program, if that is what it is."""
+def table_of(numbers: Any) -> Callable[[Any], Any] | None:
+    """What reads a tuple or list of numbers, Python's or of one of NumPy's types, at a place that may be a symbol."""
     kinds = {item.__class__ for item in numbers}
-    if not kinds or not kinds <= {int, float}:
+    is_of_numpy = len(kinds) == 1 and all(issubclass(kind, np.number) for kind in kinds)
+    if not kinds or not (is_of_numpy or kinds <= {int, float}):
         return None
     if current.session is not None:  # which makes sure that they are still the same
         numbers = [current.session.item(numbers, k, item) for k, item in enumerate(numbers)]
+    if is_of_numpy:
+        return functools.partial(_read, np.array(numbers))
     dtype = np.int64 if kinds == {int} else np.float64
     largest = 1 << 63 if dtype is np.int64 else 1 << 53  # integers among floats are exact up to here
     if not all(-largest <= n < largest for n in numbers if n.__class__ is int):
         return None
-    return np.array(numbers, dtype)
+    return functools.partial(number_at, np.array(numbers, dtype))
 
 
 def number_at(table: np.ndarray, k: Any) -> Any:
@@ -163,8 +166,8 @@ def listed_numbers(iterable: Any) -> Items | None:
     """A tuple or list of numbers of one kind as counted items."""
     if iterable.__class__ not in (tuple, list) or len({item.__class__ for item in iterable}) != 1:
         return None
-    table = table_of(iterable)
-    return None if table is None else Items(len(table), functools.partial(number_at, table))
+    read = table_of(iterable)
+    return None if read is None else Items(len(iterable), read)
 
 
 def staged_range(*args: Any) -> Any:

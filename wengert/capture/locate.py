@@ -68,15 +68,17 @@ def lines_of(code: CodeType, module_globals: dict[str, Any]) -> list[str]:
     """The lines of the file that a code object was compiled from; none if they cannot be had, or are others now.
 
     IPython, doctest and debuggers tell `linecache` what was typed. What was given to `python -c` or by a file to
-    `python -` is found where Python found it, and what was typed at its prompt in the history of `readline`.
+    `python -` is found where Python found it, what was typed at its prompt in the history of `readline`, and cells that
+    begin with `%%time` in that of IPython.
     """
     filename = code.co_filename
     lines = linecache.getlines(filename, module_globals)
     if lines and not _may_have_changed(filename):
         return lines
-    if not lines and filename not in ("<string>", "<stdin>", "<console>"):
+    if not lines and filename not in ("<string>", "<stdin>", "<console>", *_TIMED):
         return []
-    lines = lines or _lines_given_to_python(filename) or _lines_typed(code)
+    if not lines:
+        lines = _lines_timed(code) if filename in _TIMED else _lines_given_to_python(filename) or _lines_typed(code)
     return lines if lines and (_is_rewritten(code, module_globals) or _is_compiled_from(code, "".join(lines))) else []
 
 
@@ -151,6 +153,17 @@ def _lines_given_to_python(filename: str) -> list[str]:
 def _lines_typed(code: CodeType) -> list[str]:
     name = "lambda" if code.co_name.startswith("<") else code.co_name
     return statement_typed(name, lambda text: _is_compiled_from(code, text)).splitlines(True)
+
+
+_TIMED = ("<timed exec>", "<timed eval>")
+"""What IPython calls the file of a cell that it takes the time of."""
+
+
+def _lines_timed(code: CodeType) -> list[str]:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cells = shell.history_manager.input_hist_raw if shell is not None else []
+    bodies = (cell.partition("\n")[2] for cell in reversed(cells) if cell.startswith("%%time"))
+    return next((body for body in bodies if _is_compiled_from(code, body)), "").splitlines(True)
 
 
 def _functions_of(tree: ast.Module) -> dict[tuple[str, int], list[Located]]:

@@ -348,6 +348,13 @@ def _text(*parts: Any) -> str:
     return "".join([part if isinstance(part, str) else format(convert[part[1]](part[0]), part[2]) for part in parts])
 
 
+def _kept(iterable: Any, native: Callable | None, choose: Callable, is_dict: bool) -> Any:
+    if native is not None:
+        return native(iterable)
+    made = [make() for item in iterable for test, make in choose([item]) if test()]
+    return dict(made) if is_dict else set(made)
+
+
 LOOPED.set_hooks(
     {
         rewrite.CALL: call,
@@ -394,6 +401,8 @@ LOOPED.set_hooks(
         lowered.EXTENDED: lambda consumer, *of_suite: of_suite,
         lowered.CHOSEN_OF: lambda iterable, native, choose, is_nested=False: native(iterable),
         lowered.LISTED: lambda iterable, make, choose: make(iterable),
+        lowered.KEPT: _kept,
+        lowered.OF_ITEM: lambda container, key, name: getattr(hooks.read(container, key), name),
         lowered.HELD: lambda iterable: iterable,
         lowered.RECURSES: lambda callees: False,
         lowered.TEST: lambda test: test,

@@ -32,6 +32,7 @@ from wengert.capture.opening import (
     item,
     kind_of_items,
     leaves_of,
+    parts_of_kind,
     replace_items,
     types_of,
     whole,
@@ -41,7 +42,6 @@ from wengert.capture.stage import for_, ifexp
 from wengert.capture.values import is_symbolic
 from wengert.errors import Signal
 from wengert.ir.aliases import root_of
-from wengert.ir.node import Type
 from wengert.ir.numbers import as_python
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
@@ -126,14 +126,11 @@ def columns(opened: Opened) -> tuple:
     structure = opened.kind.structure
     if structure.kind not in (tuple, list) or not structure.parts:
         return refused()
-    found, at, row = [], 0, 0
-    for part in structure.parts:
-        leaves = opened.kind.leaves[at : at + part.num_leaves]
-        numbers = sum(t.__class__ is Type for t in leaves)
-        flags = opened.kind.flags[at : at + part.num_leaves]
-        kind = opened.kind._replace(structure=part, leaves=leaves, flags=flags)
+    found, row = [], 0
+    for kind in parts_of_kind(opened.kind):
+        numbers = len(types_of(kind))
         found.append((Opened(kind, opened.rows[row : row + numbers]),))
-        at, row = at + part.num_leaves, row + numbers
+        row += numbers
     return tuple(found)
 
 

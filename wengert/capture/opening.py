@@ -20,18 +20,23 @@ from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.functions.operands import array as as_array
 from wengert.box.functions.operands import cast, join, stacked
-from wengert.box.writing import settled, zeros
+from wengert.box.writing import filled, settled, zeros
 from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, tells_apart
 from wengert.capture.containers import (
+    LEAF,
+    Structure,
     about_to_change,
     containers_in,
     flatten,
     freeze_all,
+    is_one_of,
+    leaves_as,
     note_created,
     stand_in,
     unflatten,
 )
 from wengert.capture.growing import Grows
+from wengert.capture.one_of import MOST, OneOf, code_of, is_constant
 from wengert.capture.opened import Fixed, ItemKind, ListPool, Opened, PooledRow, count_of, is_open, row_in
 from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic, note_mixed
@@ -134,11 +139,52 @@ def common(a: ItemKind, b: ItemKind) -> ItemKind:
     """What items of both kinds are like."""
     if a == b:
         return a
-    if a.structure != b.structure:
-        raise ItemsDiffer("they are not all of one kind, with as many parts")
-    leaves = tuple([_common(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)])
-    rows = zip(a.leaves, b.leaves, a.flags, b.flags, strict=True)
-    return ItemKind(a.structure, leaves, tuple([_together(p, q, _flag(x, y)) for x, y, p, q in rows]))
+    if a.structure is b.structure is LEAF:
+        (x,), (y,) = a.leaves, b.leaves
+        if Fixed not in (x.__class__, y.__class__):
+            return ItemKind(LEAF, (_common(x, y),), (_together(_flag(x, y), *a.flags, *b.flags),))
+        if x.__class__ is y.__class__ and equal(x.value, y.value):
+            return a
+    some, others = _codes(a), _codes(b)
+    if some is not None and others is not None:
+        return _one_of({*some, *others})
+    if a.structure.kind is None or a.structure.kind != b.structure.kind or a.structure.keys != b.structure.keys:
+        are_leaves = a.structure is b.structure is LEAF
+        raise ItemsDiffer("they hold what is no number, and differs" if are_leaves
+                          else "they are not all of one kind, with as many parts")  # fmt: skip
+    inside = [common(x, y) for x, y in zip(parts_of_kind(a), parts_of_kind(b), strict=True)]
+    structure = a.structure._replace(parts=tuple([kind.structure for kind in inside]))
+    return ItemKind(structure, tuple([leaf for kind in inside for leaf in kind.leaves]),
+                    tuple([flag for kind in inside for flag in kind.flags]))  # fmt: skip
+
+
+def parts_of_kind(kind: ItemKind) -> list[ItemKind]:
+    """What the parts of items of a kind are like."""
+    found, at = [], 0
+    for part in kind.structure.parts:
+        end = at + part.num_leaves
+        found.append(ItemKind(part, kind.leaves[at:end], kind.flags[at:end]))
+        at = end
+    return found
+
+
+def _codes(kind: ItemKind) -> tuple[int, ...] | None:
+    """The numbers of the constants that a part of an item is one of (`one_of.py`); `None` if it is no such thing."""
+    if is_one_of(kind.structure):
+        return kind.structure.kind[1] if len(kind.structure.parts) == 1 else None
+    constant = None if kind.structure.kind is type(None) else kind.leaves[0] if kind.structure is LEAF else ...
+    if constant.__class__ is Fixed:
+        constant = constant.value
+    elif constant is not None:
+        return None
+    return (code_of(constant),) if is_constant(constant, [running.state.capture]) else None
+
+
+def _one_of(codes: set[int]) -> ItemKind:
+    if len(codes) > MOST:
+        raise ItemsDiffer("they hold more different things than can be told apart")
+    structure = Structure((OneOf, tuple(sorted(codes))), ("which",), (LEAF,))
+    return ItemKind(structure, (type_of_value(0),), ("",))
 
 
 def _together(*flags: str) -> str:
@@ -148,7 +194,7 @@ def _together(*flags: str) -> str:
 
 def _flag(a: Any, b: Any) -> str:
     """What it says of a number that items have it of two types."""
-    if a.__class__ is Fixed or (a.weak == b.weak and a.dtype == b.dtype):
+    if a.weak == b.weak and a.dtype == b.dtype:
         return ""
     if a.weak == b.weak:
         if tells_apart(TELLS_INTEGERS_APART):
@@ -160,10 +206,6 @@ def _flag(a: Any, b: Any) -> str:
 
 
 def _common(a: Any, b: Any) -> Any:
-    if a.__class__ is Fixed or b.__class__ is Fixed:
-        if a.__class__ is b.__class__ and equal(a.value, b.value):
-            return a
-        raise ItemsDiffer("they hold what is no number, and differs")
     if a.shape != b.shape:
         raise ItemsDiffer(f"they are arrays of different shapes: {a.shape} and {b.shape}")
     if a.dtype == b.dtype:
@@ -212,7 +254,9 @@ def _row(rows: Any, k: Any) -> Any:
 
 def leaves_of(item: Any, kind: ItemKind) -> list[Any]:
     """The numbers of an item, of this kind or of one that it has room for."""
-    return [converted(leaf, t) for leaf, t in zip(flatten(item)[0], kind.leaves, strict=True) if t.__class__ is Type]
+    leaves = leaves_as(kind.structure, item)
+    assert leaves is not None
+    return [converted(leaf, t) for leaf, t in zip(leaves, kind.leaves, strict=True) if t.__class__ is Type]
 
 
 def types_of(kind: ItemKind) -> list[Type]:
@@ -226,7 +270,7 @@ def columns_of(items: Sequence[Any], kind: ItemKind) -> list[Any]:
     pieces: list[list[Any]] = [[zeros((0, *t.shape), t.dtype)] if not items else [] for t in types]
     for opened, group in itertools.groupby(items, lambda item: item.__class__ is Opened):
         if opened:
-            rows = [x.rows for x in group]
+            rows = [_rows_of(x, kind) for x in group]
         else:
             leaves = zip(*[leaves_of(x, kind) for x in group], strict=True)
             rows = [[stacked([as_array(settled(leaf)) for leaf in column], 0) for column in leaves]]
@@ -234,6 +278,22 @@ def columns_of(items: Sequence[Any], kind: ItemKind) -> list[Any]:
             for column, new, t in zip(pieces, one, types, strict=True):
                 column.append(cast(settled(new), t.dtype))
     return [join(column, 0) for column in pieces]
+
+
+def _rows_of(opened: Opened, kind: ItemKind) -> list[Any]:
+    """The rows of an open list for items of a kind that it has room for: what was one thing may be one of several."""
+    rows = iter(opened.rows)
+
+    def of_parts(old: ItemKind, new: ItemKind) -> list[Any]:
+        if is_one_of(new.structure) and not is_one_of(old.structure):
+            (code,) = _codes(old) or ()
+            return [filled(np.int64(code), (opened.count,))]
+        if old.structure is LEAF:
+            return [next(rows)] if old.leaves[0].__class__ is Type else []
+        pairs = zip(parts_of_kind(old), parts_of_kind(new), strict=True)
+        return [row for x, y in pairs for row in of_parts(x, y)]
+
+    return of_parts(opened.kind, kind)
 
 
 def as_opened(items: Sequence[Any], kind: ItemKind) -> Opened:
@@ -297,6 +357,9 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
                     placed.append(grows.thing)
                 else:
                     _open(grows, exact)
+                    for other in grows.others:
+                        if other.thing or other.after:
+                            _open(other, exact)
             tries += isinstance(grows, Grows)
             try:
                 result = stage()

@@ -85,27 +85,32 @@ def _unknown(what: str) -> ConcretizationError:
     )
 
 
-def _operator(apply: Callable) -> tuple[Callable, Callable]:
-    def forward(self: Any, *others: Any) -> Any:
-        return apply(number_of(self), *map(number_of, others))
-
-    def reflected(self: Any, other: Any) -> Any:
-        return apply(number_of(other), number_of(self))
-
-    return forward, reflected
+_REFLECTED = "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor"
+_OTHERS = "lt le gt ge neg pos abs invert getitem contains"
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and_", "or_",
-              "xor"):  # fmt: skip
-    _forward, _reflected = _operator(getattr(operator, _name))
-    setattr(Optional, f"__{_name.rstrip('_')}__", _forward)
-    setattr(Optional, f"__r{_name.rstrip('_')}__", _reflected)
-for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "setitem", "delitem", "contains"):
-    setattr(Optional, f"__{_name}__", _operator(getattr(operator, _name))[0])
-for _name, _function in (("divmod", divmod), ("round", round), ("iter", iter), ("len", len), ("float", float),
-                         ("int", int), ("complex", complex), ("index", operator.index), ("str", str),
-                         ("format", format)):  # fmt: skip
-    setattr(Optional, f"__{_name}__", _operator(_function)[0])
+def give_operators(kind: type, through: Callable[..., Any]) -> None:
+    """Give a class the operators of numbers and containers: each is `through(what it does, *operands)`."""
+    for name in f"{_REFLECTED} {_OTHERS}".split():
+        setattr(kind, f"__{name.rstrip('_')}__", _method(through, getattr(operator, name)))
+    for name in _REFLECTED.split():
+        apply = getattr(operator, name)
+        setattr(kind, f"__r{name.rstrip('_')}__", lambda self, other, f=apply: through(f, other, self))
+
+
+def _method(through: Callable[..., Any], apply: Callable) -> Callable:
+    """A method that is `through(apply, *operands)`."""
+    return lambda *operands: through(apply, *operands)
+
+
+def _of_numbers(apply: Callable, *operands: Any) -> Any:
+    return apply(*map(number_of, operands))
+
+
+give_operators(Optional, _of_numbers)
+for _function in (operator.setitem, operator.delitem, operator.index, divmod, round, iter, len, float, int, complex,
+                  str, format):  # fmt: skip
+    setattr(Optional, f"__{_function.__name__}__", _method(_of_numbers, _function))
 
 OPERANDS[Optional] = lambda op, x, y: NotImplemented  # the operators above
 

@@ -177,13 +177,18 @@ def promoted(a: np.ndarray, alone: bool) -> Any:
             remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
         )
     if not alone or a.base is not None:
-        raise InPlaceError(
-            "a traced value is written into an array that was made outside of the differentiated function: derivative "
-            "operators never change the caller's arrays",
-            remedy="write into a copy: a = a.copy() (or np.copy, np.zeros, np.empty) in the differentiated function, "
-            "or pass the array to that function as an argument",
-        )
+        raise made_outside()
     return Cell(a)
+
+
+def made_outside() -> InPlaceError:
+    """The error for a value that is differentiated, and written into an array of somebody else's."""
+    return InPlaceError(
+        "a traced value is written into an array that was made outside of the differentiated function: derivative "
+        "operators never change the caller's arrays",
+        remedy="write into a copy: a = a.copy() (or np.copy, np.zeros, np.empty) in the differentiated function, "
+        "or pass the array to that function as an argument",
+    )
 
 
 @counts

@@ -22,13 +22,16 @@ from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
+from wengert.capture.deep import EndlessRecursion
 from wengert.capture.effects import read_later, refuse
+from wengert.capture.generated import Generated
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
-from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, is_number, itself, same
+from wengert.capture.guards import AnyGuard, Guard, Path, always_holds, is_number, itself, same
 from wengert.capture.kept import Kept, Lengthens
 from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
 from wengert.capture.one_of import demand_known_things
 from wengert.capture.opening import close_pools, undo_pools
+from wengert.capture.ownership import made_outside
 from wengert.capture.reachable import reached
 from wengert.capture.recursing import endless
 from wengert.capture.returned import Shared, WithoutAxes, as_returned, found_among, without_axes
@@ -343,6 +346,8 @@ def _with_what_is_known(request: _Request, kept: Kept, assumed: Assumptions | No
 
 def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
     """Whether a function that could not be captured may be in another way, which is noted."""
+    if isinstance(error, EndlessRecursion):
+        return False
     is_endless = isinstance(error, RecursionError)
     more = endless(error) - learnt.machines if is_endless and not learnt.machines_were_tried else None
     if more:
@@ -352,7 +357,7 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if isinstance(error, ConcretizationError) and _hold(error, learnt):
+    if _hold(error, learnt):
         return True
     # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
     integers = request.integers(learnt.pinned)
@@ -374,10 +379,10 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
 
 
 def _hold(error: Exception, learnt: _Learnt) -> bool:
-    """Have small arrays from outside be part of the program, if there are some, where generators ran: what these decide
-    Python decides, and it may do so by constants that are kept in arrays."""
+    """Have small arrays from outside be part of the program, if there are some: dates, names of columns and what else
+    is kept in arrays may then be what only Python computes with, or decides by."""
     session = error.__dict__.pop("session", None)
-    if session is None or not session.ran_generators:
+    if session is None:
         return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
     new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
@@ -415,8 +420,8 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     except BaseException as error:
         undo_pools(session)
         session.effects.undo(session.stands_for)
-        if isinstance(error, ConcretizationError):
-            error.session = session  # type: ignore[attr-defined]
+        if isinstance(error, CANNOT_BE_CAPTURED):
+            error.session = session  # type: ignore[union-attr]
         raise
     finally:
         current.session = outer
@@ -502,6 +507,8 @@ def _what_is_left(session: Session, leaves: Sequence[Any], out: Any, put_back: S
     outside = [session.box_of(value) for value, _, _ in session.inputs]
     lasting = [None if kind == "constant" else settled(y) for y, (kind, _) in zip(out_leaves, places, strict=True)]
     shared, extras = found_among(lasting, leaves, outside, top)
+    if any(isinstance(y, Box) and y._owner.alive is False for y in outputs[len(outputs) - len(writes) :]):
+        raise made_outside()  # of a differentiation inside, which has ended
     results = [top.operand(y) for y in outputs]
     further = [top.operand(settled(y)) for y in extras]
     return _Run(structure, places, writes, left, first_left, shared, results, further)
@@ -531,9 +538,9 @@ def _places(out_leaves: Sequence[Any], leaves: Sequence[Any], first_left: int) -
             words.refused()
         elif _mentions_symbols(y) or hides_traced(y):
             demand_known_things(y)
+            kind = "generator" if y.__class__ is Generated else type(y).__name__
             raise StagingError(
-                f"a compiled function returned a {type(y).__name__}, which holds values that are known only when it "
-                "runs",
+                f"a compiled function returned a {kind}, which holds values that are known only when it runs",
                 remedy=where_it_hides(y),
             )
         else:
@@ -548,13 +555,7 @@ class _Fixed(Session):
         known = self.paths.get(id(value)) if value.__class__ is np.ndarray else None
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
             return super().external(value) if value.__class__ is not np.ndarray else value
-        if id(value) not in self._constants:
-            frozen = value.copy()
-            frozen.flags.writeable = False
-            self._constants[id(value)] = frozen
-            self._originals[id(frozen)] = value
-            self.guards.append(ArrayGuard(known[1], frozen))
-        return self._constants[id(value)]
+        return self._constant(value, known[1])
 
 
 @contextlib.contextmanager

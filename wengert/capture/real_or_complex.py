@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from wengert.box.dispatch import BLIND, FUNCTIONS, UFUNCS, first_by_name
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, first_by_name, meaning_of
 from wengert.box.functions.complex_domain import DOMAINS
 from wengert.box.functions.fits import coefficients_of, without_zeros_written_out
 from wengert.box.functions.linalg import ALWAYS_COMPLEX
@@ -30,7 +30,7 @@ from wengert.types import dtype_of
 
 def _of_one_type(original: Callable, converted: Callable, stays: int = 0) -> Callable:
     """`stays` are as many results as are complex in any case."""
-    meaning = FUNCTIONS.get(original) or BLIND[original]
+    meaning: Any = FUNCTIONS.get(original) or meaning_of(original)
 
     def found(a: Any, *rest: Any, **options: Any) -> Any:
         if not holds_traced(a):

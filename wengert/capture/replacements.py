@@ -24,10 +24,11 @@ from wengert.box.array_classes import Held
 from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.dispatch import BLIND, FUNCTIONS, entered_in
+from wengert.box.dispatch import FUNCTIONS, entered_in, meaning_of
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.nditer import ElementIterator
+from wengert.box.functions.norms import hypotenuse
 from wengert.box.functions.operands import NUMBERS, array, cast, fitted, holds_traced
 from wengert.box.operators import as_python_number, inside, python_number
 from wengert.box.writing import plain, settled
@@ -164,13 +165,25 @@ REPLACEMENTS[cmath.log] = _of_numbers(cmath.log, _of_complex(_log))
 REPLACEMENTS[cmath.polar] = _of_numbers(cmath.polar, lambda z: (abs(z), FUNCTIONS[np.angle](z)))
 REPLACEMENTS[cmath.rect] = _of_numbers(cmath.rect, lambda r, phi: r * (np.cos(phi) + 1j * np.sin(phi)))
 REPLACEMENTS[cmath.phase] = _of_numbers(cmath.phase, lambda z: FUNCTIONS[np.angle](z))
-REPLACEMENTS[math.hypot] = _of_numbers(math.hypot, lambda *xs: functools.reduce(np.hypot, xs, 0.0))
+REPLACEMENTS[math.hypot] = _of_numbers(math.hypot, lambda *xs: _length(xs))
 REPLACEMENTS[math.floor] = _of_numbers(math.floor, lambda x: _whole(math.floor, x))
 REPLACEMENTS[math.ceil] = _of_numbers(math.ceil, lambda x: _whole(math.ceil, x))
 REPLACEMENTS[math.trunc] = _of_numbers(math.trunc, lambda x: _whole(math.trunc, x))
-REPLACEMENTS[math.dist] = lambda p, q: FUNCTIONS[np.linalg.norm](array(list(p)) - array(list(q)))
 REPLACEMENTS[math.prod] = lambda xs, *, start=1: functools.reduce(lambda a, b: a * b, xs, start)
 REPLACEMENTS[math.fsum] = lambda xs: _sum_of(list(xs))
+
+
+def _length(xs: Sequence[Any]) -> Any:
+    """√Σx² of numbers."""
+    return np.hypot(*xs) if len(xs) == 2 else hypotenuse(array(list(xs)), (0,)) if len(xs) > 2 else abs(xs[0])
+
+
+@replaces(math.dist)
+def _dist(p: Any, q: Any, /) -> Any:
+    p, q = list(p), list(q)
+    if len(p) != len(q) or not any(isinstance(x, Traced) for x in (*p, *q)):
+        return math.dist(p, q)
+    return REPLACEMENTS[math.hypot](*[a - b for a, b in zip(p, q, strict=True)])
 
 
 _ROUNDING: dict[Any, Callable] = {math.floor: np.floor, math.ceil: np.ceil, math.trunc: np.trunc, int: np.trunc}
@@ -509,6 +522,6 @@ def replacement_of(f: Any) -> Any:
     if PENDING:
         look_for_imports()
     found = REPLACEMENTS.get(f)
-    if found is None and f in BLIND:
-        found = REPLACEMENTS[f] = _if_traced(f, BLIND[f])
+    if found is None and (meaning := meaning_of(f)) is not None:
+        found = REPLACEMENTS[f] = _if_traced(f, meaning)
     return found

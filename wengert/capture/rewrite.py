@@ -330,6 +330,9 @@ def _kind(argument: ast.expr) -> int:
         return NUMBERS
     if isinstance(argument, ast.BinOp) and not isinstance(argument.op, ast.Add):  # that may join lists
         sides = (argument.left, argument.right)
+        if isinstance(argument.op, ast.Mult):  # it may repeat a list, but not a float's number of times
+            is_float = any(isinstance(s, ast.Constant) and s.value.__class__ in (float, complex) for s in sides)
+            return NUMBERS if is_float else max(map(_kind, sides))
         return ANYTHING if any(isinstance(side, (ast.List, ast.Tuple, ast.ListComp)) for side in sides) else NUMBERS
     return ANYTHING
 

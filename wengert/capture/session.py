@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
-import inspect
 import itertools
 import os
 import sys
@@ -43,6 +42,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.behaviour import Behaviour, BehaviourGuard, methods_among
 from wengert.capture.classes import followed, meet_again
+from wengert.capture.deep import EndlessRecursion, frames_allowed
 from wengert.capture.effects import USED_UP_ONCE, Effects
 from wengert.capture.guards import (
     PLAIN_NUMBERS,
@@ -86,6 +86,7 @@ from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.library import is_foreign
+from wengert.running import running
 from wengert.strides import array_order
 from wengert.types import has_own_dict, own_dict
 
@@ -118,7 +119,6 @@ class Session:
         self.opened = {} if opened is None else opened
         """Attributes, and items of lists and dicts, whose numbers or arrays the function changes, with what they are
         in: they are inputs (`left.py`)."""
-        self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
         self.notes: list[tuple[str, str]] = []
@@ -138,12 +138,12 @@ class Session:
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts, instances and counts that must not be changed, and why (`containers.py`)."""
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
+        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
+        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.standing: dict[int, tuple[Any, list[Any]]] = {}
         """Objects, and what may stand for them (`outlived.py`)."""
         self.gone: dict[int, Any] = {}
         """Those that nobody holds any more."""
-        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
-        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
         """Texts, functions and objects that data choose among, by their numbers (`one_of.py`)."""
         self.answers: dict[int, tuple[Any, Any]] = {}
@@ -179,6 +179,9 @@ class Session:
         """Containers from outside that the function got hold of, and how often other than to read an item."""
         self.passed: list[Any] = []
         """Containers that are arguments of calls whose arguments are being computed."""
+        self._under_way: int = 0 if current.session is None else current.session._under_way
+        """How many calls of users' functions are under way."""
+        self._is_inside = current.session is not None
         self._read: set[tuple[int, Any]] = set()
         self._held: list[np.ndarray] = []
         """Arrays in containers of which all was read."""
@@ -213,7 +216,6 @@ class Session:
             return
         self._entered.add(id(f))
         self._functions.append(f)
-        self.ran_generators = self.ran_generators or bool(f.__code__.co_flags & inspect.CO_GENERATOR)
         self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
         for name in f.__globals__.keys() & names_in(f.__code__):
@@ -264,8 +266,9 @@ class Session:
         return thing
 
     def is_made_inside(self, thing: Any) -> bool:
-        """Whether an object was made while the function ran."""
-        return id(thing) in self._inside or id(thing) in self.top.created
+        """Whether an object was made while the function ran, in the block that is captured now too."""
+        within = running.state.capture
+        return id(thing) in self._inside or (self.top if within is None else within).has_created(thing)
 
     def operates(self, thing: Any) -> None:
         """An object (or a class) is there whose methods Python may call by itself: what these are is part of the
@@ -402,7 +405,7 @@ class Session:
                 owner = kind
         if is_libraries and (value is os.environ or value is os.getenv):
             self.found(os.environ, functools.partial(getattr, os, "environ"))
-        if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
+        if isinstance(owner, (np.ndarray, Box)) or is_libraries or self.is_made_inside(owner):
             if holds_parts(value):
                 self._note_use(value)
             return value
@@ -500,7 +503,14 @@ class Session:
             del self.passed[before:]
             for container in containers_only_read(f, passed, args, kwargs):
                 self.used_by_item(container)
-        return target(*args, **kwargs)
+        if self._under_way >= frames_allowed():  # Python's own count is for what we do (`deep.py`)
+            is_decided = self._is_inside or running.state.capture is not self.top
+            raise (RecursionError if is_decided else EndlessRecursion)("maximum recursion depth exceeded")
+        self._under_way += 1
+        try:
+            return target(*args, **kwargs)
+        finally:
+            self._under_way -= 1
 
     def get(self, container: dict, key: Any, default: Any = None, /) -> Any:
         """`container.get(key, default)`."""
@@ -598,13 +608,7 @@ class Session:
         box = self._boxes.get(id(value))
         is_small = value.size <= SMALL and (value.dtype.kind in "iub" or id(value) in self.held)
         if box is None and is_small and id(value) not in self.variable:
-            if id(value) not in self._constants:
-                frozen = value.copy()
-                frozen.flags.writeable = False
-                self._constants[id(value)] = frozen
-                self._originals[id(frozen)] = value
-                self.guards.append(ArrayGuard(known[1], frozen))
-            return self._constants[id(value)]
+            return self._constant(value, known[1])
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
             box._node.order = array_order(value)
@@ -615,6 +619,16 @@ class Session:
                 (value, known[1] if is_itself else functools.partial(base_array_at, known[1]), box._node)
             )
         return box
+
+    def _constant(self, value: np.ndarray, path: Path) -> np.ndarray:
+        """A copy of an array from outside, which is part of the program."""
+        if id(value) not in self._constants:
+            frozen = value.copy()
+            frozen.flags.writeable = False
+            self._constants[id(value)] = frozen
+            self._originals[id(frozen)] = value
+            self.guards.append(ArrayGuard(path, frozen))
+        return self._constants[id(value)]
 
     def _held_array(self, value: Any, path: Path) -> Any:
         """What stands for an array of a derived class from outside: one that holds an input of the program."""

@@ -141,6 +141,8 @@ def _has(b: Any, a: Any) -> Any:
         return truth(b.has(number_of(a)))
     if isinstance(b, np.ndarray) or is_symbolic(b):
         if is_symbolic(a) or is_symbolic(b):
+            if not b.shape:
+                iter(b)  # which raises what Python does
             return truth(np.any(np.equal(b, number_of(a))))
     elif kind is range and is_symbolic(a) and len(b) > _LISTED and dtype_of(a).kind in "biu":
         first, last = min(b[0], b[-1]), max(b[0], b[-1])

@@ -89,9 +89,7 @@ def _len(x: Any) -> Any:
     if is_open(x):
         return length(x)
     if isinstance(x, Box):
-        if not x.shape:
-            raise TypeError("len() of unsized object")
-        return known(x.shape[0])
+        return known(x.shape[0]) if x.shape else len(x)
     return len(x)
 
 
@@ -188,7 +186,7 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
 
 @replaces(sum)
 def _sum(iterable: Any, /, start: Any = 0) -> Any:
-    if isinstance(iterable, Box) and is_symbolic(iterable) and not _is_known_to_be_empty(iterable):
+    if isinstance(iterable, Box) and is_symbolic(iterable) and iterable.ndim and not _is_known_to_be_empty(iterable):
         kind = dtype_of(iterable)
         total = FUNCTIONS[np.sum](iterable, axis=0, dtype=kind if kind.kind in "iu" else None)
         return total if start.__class__ is int and start == 0 else start + total
@@ -210,7 +208,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
         iterable = as_an_array(iterable) if is_open(iterable) else iterable
-        if isinstance(iterable, Box) and is_symbolic(iterable):
+        if isinstance(iterable, Box) and is_symbolic(iterable) and iterable.ndim == 1:
             return noted_boolean(FUNCTIONS[numpy_function](iterable))
         decides = original is any
         values: list[Any] = []

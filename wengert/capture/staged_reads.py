@@ -215,8 +215,8 @@ def _number_in(container: tuple | list, key: Any) -> Any:
         return None
     if shape_of(key) or dtype_of(key).kind not in "iu":
         return None
-    table = table_of(container)
-    return None if table is None else number_at(table, key)
+    at = table_of(container)
+    return None if at is None else at(key)
 
 
 def settled_key(key: Any) -> Any:

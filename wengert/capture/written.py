@@ -10,6 +10,9 @@ be an array of the caller that changes; so in doubt it is written to.
 
 The syntax says what happens in one function (`writes_of`); whom it calls is known when it runs, so calls are noted by
 the names of the functions and looked up later (`may_write`).
+
+An array may also be in a container: the items of `t = [A] + [x]` share memory with A and x; nothing of `y = A + x` does
+so, unless A is a container itself (`SharedAs`).
 """
 
 from __future__ import annotations
@@ -26,8 +29,13 @@ import numpy as np
 from wengert.box.dispatch import place_of_out
 
 Write = tuple[str, str, str]
-"""A parameter, whom it is handed to (as written in the source; empty if the function itself writes to it) and as which
-argument: its position (of those that `*args` stands for, the first one's, and `*`), or its name."""
+"""A parameter, with what `SharedAs` says of it; whom it is handed to (as written in the source; empty if the function
+itself writes to it) and as which argument: its position (of those that `*args` stands for, the first one's, and `*`),
+its name, or `ANY`."""
+
+SharedAs = str
+"""How the value of an expression shares memory with that of a name: as it is (empty), in a container (`*`), or only if
+that is a container, whose items it then has (`[]`): `A + B`, `A.copy()`."""
 
 _READING = frozenset([
     "abs", "all", "any", "bool", "complex", "divmod", "enumerate", "float", "format", "getattr", "hasattr",
@@ -50,8 +58,13 @@ _SHARING = frozenset([
 ])  # fmt: skip
 """Functions of NumPy and SciPy whose results may share memory with their arguments."""
 
+_HOLDING = frozenset([
+    "list", "tuple", "dict", "set", "sorted", "zip", "map", "filter", "reversed", "enumerate", "iter",
+])  # fmt: skip
+"""Builtins that give containers of what they are given."""
+
 _COMPUTING = frozenset([
-    "copy", "sum", "mean", "max", "min", "prod", "std", "var", "dot", "cumsum", "cumprod", "all",
+    "sum", "mean", "max", "min", "prod", "std", "var", "dot", "cumsum", "cumprod", "all",
     "any", "argmax", "argmin", "item", "tolist", "tobytes", "clip", "round", "trace", "argsort", "nonzero",
     "repeat", "take", "flatten", "choose", "compress", "searchsorted", "ptp",
 ])  # fmt: skip
@@ -64,66 +77,116 @@ def writes_of(function: ast.AST, libraries: frozenset[str] = frozenset()) -> fro
     given."""
     args = function.args  # type: ignore[attr-defined]
     parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if a]
-    stands_for = {name: {name} for name in parameters}
-    nodes = list(ast.walk(function))
+    stands_for: dict[str, set[tuple[str, SharedAs]]] = {name: {(name, "")} for name in parameters}
+    nodes = [node for node in ast.walk(function) if node is not function]
     while sum(_bind(node, stands_for, libraries) for node in nodes):
         pass
+    own = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
     found: set[Write] = set()
     for node in nodes:
-        for name, callee, place in _writes(node, libraries):
-            found |= {(p, callee, place) for p in stands_for.get(name, ())}
+        for name, callee, place in _writes(node, libraries, own):
+            found |= {(p + kind, callee, place) for p, kind in stands_for.get(name, ())}
     return frozenset(found)
 
 
-def _bind(node: ast.AST, stands_for: dict[str, set[str]], libraries: frozenset[str]) -> bool:
+def _bind(node: ast.AST, stands_for: dict[str, set[tuple[str, SharedAs]]], libraries: frozenset[str]) -> bool:
     """Names that stand for a parameter, or for what shares memory with it, from here on."""
-    pairs: list[tuple[ast.expr, ast.expr]] = []
-    if isinstance(node, ast.Assign):
-        pairs = [(target, node.value) for target in node.targets]
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-        pairs = [(node.target, node.value)]
-    elif isinstance(node, (ast.For, ast.comprehension)):
-        pairs = [(node.target, node.iter)]
-    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        pairs = [(node.optional_vars, node.context_expr)]
     changed = False
-    for target, value in pairs:
-        sources = {p for name in _shared(value, libraries) for p in stands_for.get(name, ())}
-        for name in [n.id for n in ast.walk(target) if isinstance(n, ast.Name)] if sources else []:
+    for names, values in _bound(node):
+        pairs = [pair for value in values for pair in _shared(value, libraries)]
+        sources = {(p, kind or how) for name, how in pairs for p, kind in stands_for.get(name, ())}
+        for name in names if sources else ():
             known = stands_for.setdefault(name, set())
             changed = changed or not sources <= known
             known |= sources
     return changed
 
 
-def _shared(value: ast.expr | None, libraries: frozenset[str]) -> Iterator[str]:
-    """The names whose memory the value of an expression may share. What is computed is new."""
+def _bound(node: ast.AST) -> Iterator[tuple[list[str], list[ast.expr | None]]]:
+    """The names that a piece of syntax binds, and expressions of which they stand for the values, or for parts."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield _names_in(target), [node.value]
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+        yield _names_in(node.target), [node.value]
+    elif isinstance(node, ast.AugAssign):
+        load = ast.Constant(None)
+        yield _names_in(node.target), [ast.BinOp(load, node.op, node.value)]
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        yield _names_in(node.target), [node.iter]
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield _names_in(node.optional_vars), [node.context_expr]
+    elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):  # what calls and attributes give
+        given = [n for n in ast.walk(node) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
+        held = node.body if isinstance(node, ast.ClassDef) else []
+        yield [node.name], [n.value for n in (*given, *[n for n in held if isinstance(n, ast.Assign)])]
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        args = node.args
+        positional = [*args.posonlyargs, *args.args]
+        for arg, value in zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True):
+            yield [arg.arg], [value]
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            yield [arg.arg], [default]
+
+
+def _names_in(target: ast.expr) -> list[str]:
+    return [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
+
+
+def _shared(value: ast.expr | None, libraries: frozenset[str]) -> Iterator[tuple[str, SharedAs]]:
+    """The names whose memory the value of an expression may share, and how. What is computed is new."""
     if isinstance(value, ast.Name):
-        yield value.id
-    elif (
-        isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.Constant, ast.Lambda))
-        or value is None
-    ):
+        yield value.id, ""
+    elif isinstance(value, (ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.Constant)) or value is None:
         return
+    elif isinstance(value, ast.BinOp):
+        if isinstance(value.op, (ast.Add, ast.Mult, ast.BitOr)) and not _is_number(value):
+            for side in (value.left, value.right):
+                yield from [(name, how or "[]") for name, how in _shared(side, libraries)]
+    elif isinstance(value, ast.Lambda):
+        yield from _shared(value.body, libraries)
     elif isinstance(value, ast.Subscript):
         yield from _shared(value.value, libraries)
     elif isinstance(value, ast.Call):
-        callee = _dotted(value.func)
-        last = value.func.attr if isinstance(value.func, ast.Attribute) else callee
-        if callee.split(".")[0] in libraries and last not in _SHARING:
-            return
-        if isinstance(value.func, ast.Attribute) and callee.split(".")[0] not in libraries:
-            if last in _COMPUTING:
-                return
-            yield from _shared(value.func.value, libraries)
-        for argument in [*value.args, *[k.value for k in value.keywords]]:
-            yield from _shared(argument, libraries)
+        yield from _shared_by_call(value, libraries)
     else:
+        holds = isinstance(value, (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
         for child in ast.iter_child_nodes(value):
-            if isinstance(child, ast.expr):
-                yield from _shared(child, libraries)
-            elif isinstance(child, ast.comprehension):
-                yield from _shared(child.iter, libraries)
+            inner = child.iter if isinstance(child, ast.comprehension) else child
+            if isinstance(inner, ast.expr):
+                yield from [(name, how or "*" * holds) for name, how in _shared(inner, libraries)]
+
+
+def _shared_by_call(value: ast.Call, libraries: frozenset[str]) -> Iterator[tuple[str, SharedAs]]:
+    callee = _dotted(value.func)
+    of_library = callee.split(".")[0] in libraries
+    last = value.func.attr if isinstance(value.func, ast.Attribute) else callee
+    if of_library and (last not in _SHARING):
+        return
+    if not of_library:
+        if last in _COMPUTING and isinstance(value.func, ast.Attribute):
+            return
+        kept: SharedAs = "[]" if last == "copy" else ""
+        whose = value.func.value if isinstance(value.func, ast.Attribute) else value.func
+        yield from [(name, how or kept) for name, how in _shared(whose, libraries)]
+    for argument in [*value.args, *[k.value for k in value.keywords]]:
+        yield from [(name, how or "*" * (callee in _HOLDING)) for name, how in _shared(argument, libraries)]
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether the value of an expression cannot be a container, and so is a number or an array."""
+    if isinstance(value, ast.Constant):
+        return not isinstance(value.value, (str, bytes)) and value.value is not None
+    if not isinstance(value, ast.BinOp):
+        return isinstance(value, ast.UnaryOp)
+    if isinstance(value.op, (ast.Add, ast.BitOr)):
+        return _is_number(value.left) or _is_number(value.right)
+    if isinstance(value.op, ast.Mult):  # a list by an integer is a list
+        sides = (value.left, value.right)
+        return all(map(_is_number, sides)) or any(
+            _is_number(s) and (isinstance(s, ast.BinOp) or isinstance(getattr(s, "value", None), float)) for s in sides
+        )
+    return not isinstance(value.op, ast.Mod)
 
 
 def _dotted(node: ast.expr) -> str:
@@ -134,8 +197,8 @@ def _dotted(node: ast.expr) -> str:
     return f"{inner}.{node.attr}" if inner else ""  # type: ignore[attr-defined]
 
 
-def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
-    """Names that this piece of syntax writes to, or hands to others."""
+def _writes(node: ast.AST, libraries: frozenset[str], own: dict[str, Any]) -> Iterator[Write]:
+    """Names that this piece of syntax writes to, or hands to others. `own` are functions that are defined beside it."""
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         targets = node.targets
@@ -147,38 +210,54 @@ def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
         if not isinstance(getattr(target, "ctx", None), ast.Store):
             continue
         if isinstance(target, (ast.Subscript, ast.Attribute)):
-            for name in _shared(target.value, libraries):
+            for name, _ in _shared(target.value, libraries):
                 yield name, "", ""
         elif isinstance(target, ast.Name) and isinstance(node, ast.AugAssign):
             yield target.id, "", ""
     if isinstance(node, ast.Attribute) and node.attr in _WRITING_METHODS:  # also if it is called later
-        for name in _shared(node.value, libraries):
+        for name, _ in _shared(node.value, libraries):
             yield name, "", ""
     if isinstance(node, ast.Call):
-        yield from _handed_on(node, libraries)
+        yield from _handed_on(node, libraries, own)
 
 
-def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
+def _handed_on(node: ast.Call, libraries: frozenset[str], own: dict[str, Any]) -> Iterator[Write]:
     callee = _dotted(node.func)
     of_library = callee.split(".")[0] in libraries
     last = node.func.attr if isinstance(node.func, ast.Attribute) else callee  # of `A[0].fill`, too
     if isinstance(node.func, ast.Attribute) and (last in _WRITING_METHODS or last.startswith("__")):
         of_class = "ndarray" in callee.split(".")  # np.ndarray.sort(A)
-        for name in _shared(node.args[0] if of_class and node.args else node.func.value, libraries):
+        for name, _ in _shared(node.args[0] if of_class and node.args else node.func.value, libraries):
             yield name, "", ""
     if callee in _READING:
         return
     if of_library:
         for argument in _written_by_library(node, last):
-            yield from [(name, "", "") for name in _shared(argument, libraries)]
+            yield from [(name, "", "") for name, _ in _shared(argument, libraries)]
+        yield from _handed_to_a_function(node, libraries, own)
         return
     for k, argument in enumerate(node.args):
         starred = isinstance(argument, ast.Starred)
-        for name in _shared(argument.value if starred else argument, libraries):  # type: ignore[attr-defined]
+        for name, _ in _shared(argument.value if starred else argument, libraries):  # type: ignore[attr-defined]
             yield name, callee, f"{k}*" if starred else str(k)
     for keyword in node.keywords:
-        for name in _shared(keyword.value, libraries):
+        for name, _ in _shared(keyword.value, libraries):
             yield name, callee if keyword.arg else "", keyword.arg or ""
+
+
+def _handed_to_a_function(node: ast.Call, libraries: frozenset[str], own: dict[str, Any]) -> Iterator[Write]:
+    """What a function of a library hands on to the function that it is given: `solve_ivp(f, (0, 1), y, args=(A,))`."""
+    arguments = [*node.args, *[k.value for k in node.keywords]]
+    functions = [*node.args[:1], *[k.value for k in node.keywords if k.arg in ("fun", "func", "f", "jac")]]
+    for function in functions:
+        known = function if isinstance(function, ast.Lambda) else own.get(_dotted(function))
+        if known is None:
+            ways = {(_dotted(function), ANY)} if _dotted(function) else set()
+        else:
+            ways = {(callee, place) for _, callee, place in writes_of(known, libraries)}
+        for argument in arguments if ways else ():
+            if argument is not function:
+                yield from [(name, *way) for name, _ in _shared(argument, libraries) for way in ways]
 
 
 def _written_by_library(node: ast.Call, name: str) -> Iterator[ast.expr]:
@@ -191,33 +270,50 @@ def _written_by_library(node: ast.Call, name: str) -> Iterator[ast.expr]:
     yield from node.args if overwrites else node.args[place_of_out(getattr(np, name, None)) :]
 
 
-_WRITING_METHODS = frozenset(("fill", "sort", "partition", "put", "resize", "setfield", "byteswap", "itemset"))
+_WRITING_METHODS = frozenset([
+    "fill", "sort", "partition", "put", "resize", "setfield", "byteswap", "itemset", "__setitem__",
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__imatmul__",
+    "__iand__", "__ior__", "__ixor__",
+])  # fmt: skip
+
+ANY = "any"
+"""In place of an argument's position: as one of them, which is not known."""
 
 
-def may_write(f: FunctionType, name: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple = ()) -> bool:
-    """Whether a function may write to one of its parameters. `writes_of_function` gives what is noted of a function."""
-    if (f.__code__, name) in seen:
+def may_write(
+    f: FunctionType, name: str, holds: bool, writes_of_function: Callable[[FunctionType], Any], seen: tuple = ()
+) -> bool:
+    """Whether a function may write to one of its parameters, or, if that is a container (it `holds` arrays), to one of
+    its items. `writes_of_function` gives what is noted of a function."""
+    if (f.__code__, name, holds) in seen:
         return False  # a function that calls itself writes only where it writes otherwise
     noted = writes_of_function(f)
     if noted is None:
         return True
-    seen = (*seen, (f.__code__, name))
+    seen = (*seen, (f.__code__, name, holds))
+    meant = {name: holds, f"{name}*": True} | ({f"{name}[]": True} if holds else {})
     return any(
-        not callee or _callee_writes(_found(callee, f), place, writes_of_function, seen)
+        not callee or _callee_writes(_found(callee, f), place, meant[parameter], writes_of_function, seen)
         for parameter, callee, place in noted
-        if parameter == name
+        if parameter in meant
     )
 
 
-def _callee_writes(g: Any, place: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple) -> bool:
+def _callee_writes(
+    g: Any, place: str, holds: bool, writes_of_function: Callable[[FunctionType], Any], seen: tuple
+) -> bool:
     if isinstance(g, BuiltinFunctionType):
+        if g is setattr:
+            return True
         return g.__module__ == "_operator" and (g.__name__[0] == "i" or g.__name__ in ("setitem", "delitem"))
     if isinstance(g, type) and g.__module__ in ("itertools", "collections"):
         return False
     if not isinstance(g, FunctionType):
-        return True
+        return place != ANY
     first = place.rstrip("*")
-    if not first.isdigit():
+    if place == ANY:
+        names: list[str | None] = [*g.__code__.co_varnames[: g.__code__.co_argcount]]
+    elif not first.isdigit():
         names = [parameter_named(g, place)]
     elif place == first:
         names = [parameter_at(g, int(place))]
@@ -225,7 +321,7 @@ def _callee_writes(g: Any, place: str, writes_of_function: Callable[[FunctionTyp
         code = g.__code__
         names = [parameter_at(g, k) for k in range(int(first), max(code.co_argcount, int(first)) + 1)]
         names = [name for k, name in enumerate(names) if name or not k]
-    return any(name is None or may_write(g, name, writes_of_function, seen) for name in names)
+    return any(name is None or may_write(g, name, holds, writes_of_function, seen) for name in names)
 
 
 def parameter_at(f: FunctionType, position: int) -> str | None:

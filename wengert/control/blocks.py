@@ -10,23 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.box.functions.operands import join
 from wengert.box.writing import zeros
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Node, Type, Var, all_nodes
+from wengert.ir.node import Block, Dyn, Node, Type, Var, all_nodes
 from wengert.ir.symbol import Dim, Sym
+from wengert.modes.dual import push
 from wengert.modes.linear import selected
 from wengert.modes.tape import record
 from wengert.ops.guarded import guarded_product
 from wengert.ops.index import index
+from wengert.ops.op import Op, call
 from wengert.ops.sizes import padded as with_room
 from wengert.running import running
-from wengert.types import shape_of
+from wengert.types import aval_of, shape_of
 
 
 def block_of(function: Callable[..., Sequence[Any]], params: Sequence[Var]) -> Block:
@@ -48,6 +51,21 @@ def unwrapped(trace: Any, kind: Any, args: Sequence[Any]) -> tuple[list[bool], l
     """Which operands belong to a trace, and what is inside them."""
     mine = [a.__class__ is kind and a._owner is trace for a in args]
     return mine, [a._value if m else a for a, m in zip(args, mine, strict=True)]
+
+
+def tangent_through(
+    op: Op, mine: Sequence[bool], values: Sequence[Any], params: dict, wanted: Sequence[bool]
+) -> Callable:
+    """How tangents of operands go through an op that holds code, to those of its results that are wanted: by forward
+    mode, from the values of all operands."""
+
+    def tangent(dots: Sequence[Any]) -> list[Any]:
+        given = iter(dots)
+        all_dots = [next(given) if m else None for m in mine]
+        ys, y_dots = push(lambda *xs: list(call(op, *xs, **params)), values, all_dots)
+        return [zeros(*aval_of(y)) if d is None else d for y, d, w in zip(ys, y_dots, wanted, strict=True) if w]
+
+    return tangent
 
 
 # ------------------------------------------------------------------------------------------------------ reverse mode
@@ -81,6 +99,26 @@ class Linearised:
         with capturing(capture):
             outputs = [*self.values, *[r if kept is None else kept(r) for r in residuals]]
             return Block(capture.params, capture.nodes, [capture.operand(y) for y in outputs])
+
+    def collecting(
+        self, saved: Sequence[Sym], ragged: Sequence[Sym], place: int, carried: int
+    ) -> tuple[Block, list[Sym]]:
+        """The block of a loop with residuals as further results, and with arrays that it carries, as parameters from
+        `place` on, behind which the rows of ragged residuals are put; and where those of an iteration begin."""
+        block, capture = self.primal(saved, padded), self.capture
+        block, capture = self.primal(saved, padded), self.capture
+        if not ragged:
+            return block, []
+        capture.alive = True
+        with capturing(capture):
+            rows = [capture.formal(Type((Dyn(), *shape_of(r)[1:]), r.dtype)) for r in ragged]
+            begins = [shape_of(x)[0].sym for x in rows]
+            longer = [capture.operand(join([x, r], 0)) for x, r in zip(rows, ragged, strict=True)]
+            given, new = capture.params[: -len(rows)], capture.params[-len(rows) :]
+            params = [*given[:place], *new, *given[place:]]
+            ends = [capture.operand(x) for x in begins]
+            results = [*block.results[:carried], *longer, *block.results[carried:], *ends]
+            return Block(params, capture.nodes, results), begins
 
 
 class Transposed:
@@ -140,11 +178,21 @@ def padded(x: Any) -> Any:
     if all(n.__class__ is int for n in shape):
         return x
     if any(n.__class__ is Dim and n.bound is None for n in shape):
-        raise UnsupportedFunctionError(
-            "reverse mode through a loop or branch in which an array has a length without a known bound",
-            remedy="make the array of a fixed size outside of the loop, and use slices of it",
-        )
+        refuse_ragged()
     return with_room(x, shape=tuple([n if n.__class__ is int else n.bound for n in shape]))
+
+
+def refuse_ragged() -> NoReturn:
+    raise UnsupportedFunctionError(
+        "reverse mode through a loop or branch in which an array has a length without a known bound",
+        remedy="make the array of a fixed size outside of the loop, and use slices of it",
+    )
+
+
+def is_ragged(x: Any) -> bool:
+    """Whether rows of a residual are kept one after the other, since nothing says how many there are at most."""
+    first, *rest = shape_of(x) or (0,)
+    return first.__class__ is Dim and first.bound is None and all(n.__class__ is int for n in rest)
 
 
 def padded_if_bounded(x: Any) -> Any:
@@ -174,7 +222,7 @@ def with_lengths(residuals: Sequence[Any]) -> list[Any]:
 def unpadded(r: Any, kept: dict[int, Any]) -> Any:
     """A residual, from what was kept of all of them by variable."""
     x = kept[id(r._node)]
-    if all(n.__class__ is int for n in shape_of(r)):
+    if is_ragged(r) or all(n.__class__ is int for n in shape_of(r)):
         return x
     pattern = []
     for n in shape_of(r):

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.box.writing import zeros
-from wengert.control.blocks import Linearised, Transposed, selects, unwrapped
+from wengert.control.blocks import Linearised, Transposed, selects, tangent_through, unwrapped
 from wengert.control.budget import key_of_budget
 from wengert.control.derived import derived
 from wengert.control.differing import one_by_one
@@ -18,12 +17,10 @@ from wengert.control.lifting import joined, lifted, parts_of, types_of_body
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Dyn
-from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops import op as door
 from wengert.ops.derive import Control
-from wengert.types import aval_of
 
 CANNOT_BE_LIFTED = (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError)
 execute: list[Callable] = [lambda body, name, args: run(body, args)]
@@ -83,13 +80,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         residuals = [kept[id(r._node)] for r in transposed.residuals]
         return door.call(call, *cts, *residuals, body=transposed.block, name=f"{name}_reverse")
 
-    def tangent(dots: Sequence[Any]) -> list[Any]:
-        given = iter(dots)
-        all_dots = [next(given) if m else None for m in mine]
-        ys, y_dots = push(lambda *xs: list(door.call(call, *xs, **params)), values, all_dots)
-        chosen = [(y, d) for y, d, o in zip(ys, y_dots, reverse.outputs, strict=True) if o]
-        return [zeros(*aval_of(y)) if d is None else d for y, d in chosen]
-
+    tangent = tangent_through(call, mine, values, params, reverse.outputs)
     active = [y for y, o in zip(results, reverse.outputs, strict=False) if o]
     boxes = iter(trace.custom(inputs, active, pull, push=tangent, selects=reverse.selects, kept=(values, saved)))
     return tuple([next(boxes) if o else y for y, o in zip(results[:n], reverse.outputs, strict=True)])

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.writing import zeros
 from wengert.control.blocks import (
     Linearised,
     Transposed,
     block_of,
     padded_if_bounded,
+    tangent_through,
     unpadded,
     unwrapped,
     with_lengths,
     zeros_for,
 )
-from wengert.control.differing import one_by_one
+from wengert.control.differing import demand_nothing_outside, one_by_one
 from wengert.control.lifting import joined, lifted, parts_of
 from wengert.control.remat import recomputed
 from wengert.errors import ConcretizationError
@@ -34,13 +34,12 @@ from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Dyn, Type
-from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
 from wengert.ops.elementwise import where
 from wengert.ops.op import call
-from wengert.types import aval_of, shape_of
+from wengert.types import shape_of
 
 
 def _impl(pred: Any, *args: Any, then: Block, orelse: Block) -> tuple:
@@ -57,6 +56,8 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
         args = (pred, *operands)
     branches = [params[name] for name in ("then", "orelse")]
     differs = mode.owns(pred)
+    if differs:
+        demand_nothing_outside(mode, *branches)
     if differs and mode.batches and blocks_may_raise(*branches):
         types = [Type((), np.dtype(bool)), *[p.type for p in branches[0].params]]
         return one_by_one(mode, cond, args, types, params)
@@ -153,12 +154,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         blocks = [_backward(b, k, outs, running, counts, params, needed) for b, k in zip(branches, own, strict=True)]
         return call(cond, values[0], *operands, then=blocks[0], orelse=blocks[1])
 
-    def tangent(dots: Sequence[Any]) -> list[Any]:
-        given = iter(dots)
-        all_dots = [next(given) if m else None for m in mine]
-        y, y_dots = push(lambda *xs: list(call(cond, *xs, **params)), values, all_dots)
-        return [zeros(*aval_of(v)) if d is None else d for v, d, o in zip(y, y_dots, outs, strict=True) if o]
-
+    tangent = tangent_through(cond, mine, values, params, outs)
     active = [y for y, o in zip(ys, outs, strict=True) if o]
     holding = (values, kept)
     boxes = iter(trace.custom(inputs, active, pull, push=tangent, accumulates=True, selects=True, kept=holding))

@@ -3,7 +3,8 @@
 A branch is then run both ways, and `where` chooses; a loop goes on as long as one of the examples does, and in each
 iteration those that have ended keep what they have. That is right only if a block may also be run on examples that do
 not get there: it must come to an end, and raise nothing. Blocks that might not are run in a loop over the
-examples instead, where each goes its own way.
+examples instead, where each goes its own way. What does something outside, such as a draw, is done as often as an
+example comes there, and in its order: each example then runs the whole function by itself.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from wengert.control.blocks import block_of
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Dyn, Type, Var
+from wengert.ir.node import Block, Dyn, Type, Var, all_nodes
 from wengert.ir.symbol import Sym
 from wengert.modes.mode import Mode
+from wengert.ops.act import act
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import TABLE, Op, call
 from wengert.ops.shape import as_integer, astype
@@ -56,6 +58,13 @@ def as_number(x: Any, type: Type) -> Any:
         return x
     op = astype if type.dtype.kind in "fc" else as_integer
     return running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, True)])[0]
+
+
+def demand_nothing_outside(mode: Mode, *blocks: Block) -> None:
+    """Examples that go different ways draw, print and ask for different things: then each runs the whole function by
+    itself (`call.py`), so that its draws are those that follow one another there."""
+    if mode.batches and any(node.op is act for block in blocks for node in all_nodes(block)):
+        raise mode.apart("what is drawn from a random generator, printed or asked of Python")
 
 
 # ------------------------------------------------------------------------------------------- all examples at once

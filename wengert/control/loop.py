@@ -20,15 +20,17 @@ from wengert.control.blocks import (
     Linearised,
     Transposed,
     block_of,
-    padded,
+    is_ragged,
+    refuse_ragged,
     selects,
+    tangent_through,
     unpadded,
     unwrapped,
     with_lengths,
 )
 from wengert.control.budget import LoopSizes, account, inside
 from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain
-from wengert.control.differing import COUNTER, as_number, one_by_one, stepping
+from wengert.control.differing import COUNTER, as_number, demand_nothing_outside, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
 from wengert.control.spilled_loop import SpilledLoop
@@ -39,14 +41,13 @@ from wengert.ir.interpret import run
 from wengert.ir.lengths import interval_of
 from wengert.ir.node import Block, Var
 from wengert.ir.symbol import Sym
-from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Op, Traced, call
 from wengert.running import running
-from wengert.types import aval_of
+from wengert.types import aval_of, shape_of
 
 
 def _impl(count: Any, *args: Any, body: Block, carried: int) -> tuple:
@@ -84,6 +85,7 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
 def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
     """The number of iterations is a box: examples of a batch have numbers of their own."""
     body, carried = params["body"], params["carried"]
+    demand_nothing_outside(mode, body)
     if mode.batches and len(body.results) == carried:
         return one_by_one(mode, loop, args, [p.type for p in body.params], params)
     count, *rest = args
@@ -144,12 +146,18 @@ class Reverse:
         self.saved = [r for r in found if id(r._node) not in known]
         here = {r._node for r in self.saved}
         self.saved += [begins[var] for var in self.again.taken if var in begins and var not in here]
-        self.body = source.primal(self.saved, padded)
+        self.ragged = [r for r in self.saved if is_ragged(r)]
+        """Those of which nothing says how long they are at most: the body carries an array for each, with the rows of
+        all iterations one after the other."""
+        self.saved = [r for r in self.saved if not is_ragged(r)]
+        self.body, self.begins = source.collecting(self.saved, self.ragged, before + carried, carried)
         if self.ends:
             self.body = without_rereads(self.body, len(self.ends))
 
     def run_again(self) -> RunAgain:
         """What is run again of the body where the residuals are not kept."""
+        if self.ragged:
+            refuse_ragged()
         return RunAgain(self.body, self.before, self.carried, len(self.saved))
 
     def backward(
@@ -169,7 +177,8 @@ class Reverse:
         """
         n, m, stacked = len(cts), len(totals), len(y_cts)
         of_outputs = [o for o, a in zip(self.outputs[: self.carried], self.active, strict=True) if a]
-        again, symbols, transposed = self.again, {r._node: r for r in self.saved}, self.transposed.now()
+        again, transposed = self.again, self.transposed.now()
+        symbols = {r._node: r for r in [*self.saved, *self.ragged]}
 
         def function(k: Any, *params: Any) -> list[Any]:
             rest = list(params)
@@ -178,13 +187,14 @@ class Reverse:
             number, start, rest = rest[0], rest[1], rest[2:]
             y_ct, rest = rest[:stacked], rest[stacked:]
             stack, given = rest[: len(stacks)], rest[len(stacks) :]
+            stack, rows = stack[: len(stacks) - len(self.ragged)], stack[len(stacks) - len(self.ragged) :]
             i = number - 1 - k
             i._span = (0, None if not number._span or number._span[1] is None else number._span[1] - 1)
             kept = {
                 id(r._node): as_number(index(s, i, pattern=(ARRAY,)), r._node.type)
-                for r, s in zip(self.saved, stack, strict=True)
+                for r, s in zip([*self.saved, *self.begins], stack, strict=True)
             }
-            for r in self.saved:
+            for r in [*self.saved, *self.begins]:
                 kept[id(r._node)]._span = r._span
             kept.update({key: given[place] for key, place in self.invariant.items()})
             if moved:
@@ -193,6 +203,10 @@ class Reverse:
             else:
                 place = i
             kept.update(dict.fromkeys(self.counters, place))
+            for r, begin, all_rows in zip(self.ragged, self.begins, rows, strict=True):
+                first = kept[id(begin._node)]
+                last = first + kept[id(shape_of(r)[0].sym._node)]
+                kept[id(r._node)] = index(all_rows, pattern=(slice(first, last),))
             known = [*[place] * len(self.counters), *given]
             if again.integers:
                 fixed = [kept[id(var)] for var in again.taken if var.type.is_static]
@@ -226,7 +240,7 @@ def record_loop(
     args: tuple,
     params: dict,
 ) -> tuple:
-    """Reverse mode of `loop` and `while`: `run_primal(body, values)` gives count, carried values, ys and stacks.
+    """Reverse mode of `loop` and `while`: `run_primal(body, values, carried)` gives count, carried values, ys, stacks.
 
     Inside another loop, or in a branch, a loop of unknown length is run again when it is time to go backwards: its
     residuals cannot be kept in an array. `within` says how it is run again within a budget (`checkpointed_loop.py`).
@@ -236,18 +250,30 @@ def record_loop(
     mine, values = unwrapped(trace, Tape, args)
     block = running.state.capture
     length = interval_of(values[0])[1] if first else None
-    runs_again = within is None and block is not None and block.bounded and bool(reverse.saved) and length is None
+    keeps = bool(reverse.saved or reverse.ragged)
+    runs_again = within is None and block is not None and block.bounded and keeps and length is None
     begin, given = values[first : first + carried], values[first + carried :]
     extra: tuple = ()
     ys: Sequence[Any] = ()
     stacks: Sequence[Any] = ()
-    if within is None:
-        count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
+
+    def run_collecting() -> tuple:
+        """The loop with its residuals: stacks of those that are alike, and the rows of all that are ragged."""
+        n, rows = first + carried, [zeros((0, *shape_of(r)[1:]), r.dtype) for r in reverse.ragged]
+        count, finals, extra, ys, stacks = run_primal(
+            reverse.body, [*values[:n], *rows, *values[n:]], carried + len(rows)
+        )
+        return count, finals[:carried], extra, ys, [*stacks, *finals[carried:]]
+
+    if runs_again:
+        count, finals, extra, ys, stacks = run_primal(params["body"], values, carried)
+    elif within is None:
+        count, finals, extra, ys, stacks = run_collecting()
     elif first and len(within.again.forward.results) == carried:
         count = values[0]
         finals, stack = within.first_sweep(params["body"], count, begin, given)
     else:
-        count, finals, extra, ys, stacks = run_primal(within.again.forward, values)
+        count, finals, extra, ys, stacks = run_primal(within.again.forward, values, carried)
         stack = None
     ends = [finals[k] for k in reverse.ends]
     held = [*values, *ends]
@@ -262,7 +288,7 @@ def record_loop(
         n = len(finals_active)
         values, consts = held[: len(args)], held[first + carried :]
         if within is None:
-            kept = run_primal(reverse.body, values)[-1] if runs_again else stacks
+            kept = run_collecting()[-1] if runs_again else stacks
             return reverse.backward(count, cts[:n], totals, cts[n:], kept, consts)
         kept = within.start([values[first + k] for k in within.again.state]) if stack is None else stack
         given, ends = values[first + carried :], held[len(args) :]
@@ -281,13 +307,8 @@ def record_loop(
             *results[n:],
         ]
 
-    def tangent(dots: Sequence[Any]) -> list[Any]:
-        given = iter(dots)
-        all_dots = [next(given) if m else None for m in mine]
-        ys_, y_dots = push(lambda *xs: list(call(op, *xs, **params)), held[: len(args)], all_dots)
-        chosen = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
-        return [zeros(*aval_of(y)) if d is None else d for y, d, c in zip(ys_, y_dots, chosen, strict=True) if c]
-
+    wanted = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
+    tangent = tangent_through(op, mine, held[: len(args)], params, wanted)
     is_long = count.__class__ is int and count > 0
     boxes = iter(
         trace.custom(
@@ -349,10 +370,10 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     if not any(reverse.active) and not any(reverse.outputs):
         return call(loop, *unwrapped(trace, Tape, args)[1], **params)
 
-    def run_primal(block: Block, values: list[Any]) -> tuple:
-        results = call(loop, *values, body=block, carried=carried)
-        m = len(body.results)
-        return values[0], results[:carried], (), results[carried:m], results[m:]
+    def run_primal(block: Block, values: list[Any], carries: int) -> tuple:
+        results = call(loop, *values, body=block, carried=carries)
+        m = carries + len(body.results) - carried
+        return values[0], results[:carries], (), results[carries:m], results[m:]
 
     return record_loop(trace, loop, reverse, within, run_primal, args, params)
 

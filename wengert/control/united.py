@@ -44,13 +44,14 @@ _LENGTH = Aval((), np.dtype(np.int64))
 class United(PatternTrace):
     """Pattern mode that runs programs."""
 
-    __slots__ = ("_expected", "_one_by_one")
+    __slots__ = ("_counting", "_expected", "_one_by_one")
 
     def __init__(self, width: int):
         super().__init__(width)
         self._expected: Sequence[Var] | None = None
         self._one_by_one: set[Block] = set()
         """Bodies of loops whose iterations cannot be run at once."""
+        self._counting: dict[Block, list[Node]] = {}
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if op.__class__ is Control:
@@ -76,9 +77,7 @@ class United(PatternTrace):
         state = running.state
         outer = state.source
         try:
-            for node in block.nodes:
-                if not node.outs:
-                    continue  # a check
+            for node in self._that_count(block):
                 state.source = node.source
                 ys = self.apply(node, tuple([value(a) for a in node.args]), [value(s) for s in node.sizes])
                 if len(node.outs) == 1 and ys.__class__ not in (tuple, list):
@@ -88,6 +87,17 @@ class United(PatternTrace):
         finally:
             state.source = outer
         return [value(r) for r in block.results]
+
+    def _that_count(self, block: Block) -> list[Node]:
+        """The nodes of which the results are made. Of others, such as checks, nothing needs to be known."""
+        if block not in self._counting:
+            wanted, found = set(block.results), []
+            for node in reversed(block.nodes):
+                if not wanted.isdisjoint(node.outs):
+                    wanted.update(node.args, node.sizes)
+                    found.append(node)
+            self._counting[block] = found[::-1]
+        return self._counting[block]
 
     def apply(self, node: Node, given: tuple, sizes: Sequence[Any]) -> Any:
         """What a node makes of operands of which some are patterns."""

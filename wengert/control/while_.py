@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.control.blocks import block_of, unwrapped
-from wengert.control.differing import COUNTER, one_by_one, stepping
+from wengert.control.differing import COUNTER, demand_nothing_outside, one_by_one, stepping
 from wengert.control.lifting import lifted_body, lifted_test, loop_operands, loop_results
 from wengert.control.loop import Reverse, record_loop, reversed_within_budget, stacked_values
 from wengert.ir.analysis.raising import blocks_may_raise
@@ -60,6 +60,7 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
 def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
     """Whether to go on is a box: it may hold for some examples of a batch only."""
     body, carried, test = params["body"], params["carried"], params["test"]
+    demand_nothing_outside(mode, body, test)
     if mode.batches and len(body.results) == carried and blocks_may_raise(body, test):
         return one_by_one(mode, while_, args, [p.type for p in body.params], params)
     step = stepping(body, 0, carried, (), lambda done, *xs: run(test, xs)[0])
@@ -84,12 +85,21 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     if not any(reverse.active) and not any(reverse.outputs):
         return call(while_, *unwrapped(trace, Tape, args)[1], **params)
 
-    def run_primal(block: Block, values: list[Any]) -> tuple:
-        results = call(while_, *values, test=test, body=block, carried=carried)
-        count, m = results[carried], len(body.results) + 1
-        return count, results[:carried], (count,), results[carried + 1 : m], results[m:]
+    def run_primal(block: Block, values: list[Any], carries: int) -> tuple:
+        tested = with_more_carried(test, block, carried, carries)
+        results = call(while_, *values, test=tested, body=block, carried=carries)
+        count, m = results[carries], carries + len(body.results) - carried + 1
+        return count, results[:carries], (count,), results[carries + 1 : m], results[m:]
 
     return record_loop(trace, while_, reverse, within, run_primal, args, params)
+
+
+def with_more_carried(test: Block, body: Block, carried: int, carries: int) -> Block:
+    """A test for a body that carries more values behind the first ones."""
+    if carries == carried:
+        return test
+    more = [Var(p.type) for p in body.params[carried:carries]]
+    return Block([*test.params[:carried], *more, *test.params[carried:]], test.nodes, test.results)
 
 
 def _types(args: Sequence[Any], params: dict) -> list[Found]:

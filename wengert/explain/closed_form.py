@@ -67,11 +67,6 @@ class Closed(Box):
     __slots__ = ()
     _state = ("_owner", "_value", "_aval")
 
-    def __init__(self, trace: ClosedTrace, value: Any, dtype: np.dtype):
-        self._owner = trace
-        self._value = value
-        self._aval = dtype
-
     @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple[int, ...]:
         return np.shape(self._value)

@@ -98,15 +98,10 @@ class Listing:
 
 
 class Listed(Box):
-    """A value and the variable it is, in `node`."""
+    """A value and the variable it is, in `_node`."""
 
     __slots__ = ()
     _state = ("_owner", "_value", "_node")
-
-    def __init__(self, trace: ListingTrace, value: Any, variable: Variable):
-        self._owner = trace
-        self._value = value
-        self._node = variable
 
 
 class ListingTrace(Trace):

@@ -55,15 +55,10 @@ Expression = Leaf | Literal | Apply
 
 
 class SymbolicBox(Box):
-    """A value and its expression, in `node`."""
+    """A value and its expression, in `_node`."""
 
     __slots__ = ()
     _state = ("_owner", "_value", "_node")
-
-    def __init__(self, trace: SymbolicTrace, value: Any, expression: Expression):
-        self._owner = trace
-        self._value = value
-        self._node = expression
 
 
 class SymbolicTrace(Trace):

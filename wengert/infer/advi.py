@@ -30,6 +30,7 @@ from wengert.algorithms.variational import adam_ascent
 from wengert.api.custom import stop_gradient
 from wengert.api.grad import value_and_grad
 from wengert.api.vmap import vmap
+from wengert.errors import told
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import compiled, logs_of_rows, unless_it_raises
 from wengert.infer.minibatches import MiniBatches
@@ -200,6 +201,7 @@ def divergence(p: tuple[np.ndarray, np.ndarray], q: tuple[np.ndarray, np.ndarray
     return float(0.5 * total)
 
 
+@told
 def advi(
     target: Callable,
     *args: Any,

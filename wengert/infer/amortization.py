@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.algorithms.variational import adam_ascent
 from wengert.api.grad import value_and_grad
+from wengert.errors import told
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import compiled
 from wengert.infer.handlers import ModelError
@@ -84,6 +85,7 @@ class Amortized:
         )  # fmt: skip
 
 
+@told
 def amortized(
     model: Callable, *args: Any, simulations: int = 4000, hidden: int = 64, steps: int = 20_000, seed: Any = 0
 ) -> Amortized:

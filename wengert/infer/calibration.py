@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 
 from wengert.algorithms.nuts import nuts_transition
+from wengert.errors import told
 from wengert.infer.adaptation import METRICS
 from wengert.infer.chains import Settings, run_chains
 from wengert.infer.engine import Engine, first_order
@@ -53,6 +54,7 @@ class Calibration:
         return f"<ranks of {count} simulations are {verdict}: smallest p-value {self.p_values[worst]:.2g} ({worst})>"
 
 
+@told
 def sbc(
     model: Callable,
     *args: Any,

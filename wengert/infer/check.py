@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from wengert.api.hessian import hessian
+from wengert.errors import told
 from wengert.infer.compiling import compiled, is_of_the_point, unless_it_raises
 from wengert.infer.coordinates import coordinate_names
 from wengert.infer.culprits import culprit
@@ -46,6 +47,7 @@ class CheckReport:
         return "\n".join(lines + [f"note: {text}" for text in self.notes])
 
 
+@told
 def check(
     target: Callable, *args: Any, init: Any = None, support: Any = None, draws: int = 20, seed: Any = 0
 ) -> CheckReport:

@@ -28,7 +28,7 @@ from wengert.api.custom import stop_gradient
 from wengert.api.grad import grad
 from wengert.api.jacobian import jacobian
 from wengert.api.vmap import vmap
-from wengert.errors import EstimatorError, UnsupportedFunctionError
+from wengert.errors import EstimatorError, UnsupportedFunctionError, told
 from wengert.infer import relaxations, weak_derivatives
 from wengert.infer.families import FrozenFamily, family_of
 
@@ -326,6 +326,7 @@ _ESTIMATORS: dict[str, tuple[Callable[[Expectation], Callable], Callable[[Expect
 }
 
 
+@told
 def expectation_grad(
     f: Callable,
     dist: Callable,

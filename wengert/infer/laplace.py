@@ -10,7 +10,7 @@ import scipy.linalg
 
 from wengert.algorithms.minima import newton_minimum
 from wengert.api.hessian import value_grad_and_hessian
-from wengert.errors import ConvergenceError
+from wengert.errors import ConvergenceError, told
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import compiled
 from wengert.infer.coordinates import coordinate_names
@@ -18,6 +18,7 @@ from wengert.infer.pathfinder import BARRIER, finite_or_barrier, path_to_mode, r
 from wengert.infer.posterior import posterior
 
 
+@told
 def laplace(target: Callable, *args: Any, init: Any = None, support: Any = None, seed: Any = 0) -> Approximation:
     """The normal distribution around the mode, on the unconstrained scale; the precision is the Hessian of −log p.
 

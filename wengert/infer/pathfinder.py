@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize
 
+from wengert.errors import told
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import unless_it_raises
 from wengert.infer.posterior import Posterior, posterior
@@ -131,6 +132,7 @@ def _random_start(target: Posterior, rng: np.random.Generator) -> np.ndarray:
     return u
 
 
+@told
 def pathfinder(
     target: Callable, *args: Any, init: Any = None, support: Any = None, paths: int = 4, seed: Any = 0
 ) -> Approximation:

@@ -21,6 +21,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.alternatives import followed
 from wengert.api.grad import value_and_grad
+from wengert.errors import told
 from wengert.infer.compiling import compiled, is_of_the_point, logs_of_rows
 from wengert.infer.discrete import term_of
 from wengert.infer.handlers import ModelError, run_under, run_until_enough
@@ -277,6 +278,7 @@ def _per_leaf(support: Any, init: Any, count: int) -> list[Transform]:
     return [real if transform is None else transform for transform in found]
 
 
+@told
 def posterior(target: Callable, *args: Any, init: Any = None, support: Any = None) -> Posterior:
     """A log-density on unconstrained numbers, of a model and its data, or of a log-density and where it starts.
 

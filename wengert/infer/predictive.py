@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.api.vmap import vmap
+from wengert.errors import told
 from wengert.infer import distributions
 from wengert.infer.handlers import ModelError, run_under
 from wengert.infer.result import Samples
@@ -71,6 +72,7 @@ class LogLikelihoods(Handler):
         self.found[observed_name(name, list(self.found))] = distributions.log_density(dist, value)
 
 
+@told
 def prior_predictive(model: Callable, *args: Any, draws: int = 1000, seed: Any = 0) -> dict[str, np.ndarray]:
     """Draws from the prior: sites, records, and data that the model would give ("observed").
 
@@ -104,6 +106,7 @@ def _site_draws(draws: Any) -> dict[str, np.ndarray]:
     return arrays
 
 
+@told
 def posterior_predictive(model: Callable, *args: Any, draws: Any, seed: Any = 0) -> dict[str, np.ndarray]:
     """New data ("observed") for each draw of the posterior; discrete sites are drawn anew, and factors give no data.
 
@@ -142,6 +145,7 @@ def posterior_predictive(model: Callable, *args: Any, draws: Any, seed: Any = 0)
     return {name: np.stack([np.stack([x[name] for x in row]) for row in rows]) for name in rows[0][0]}
 
 
+@told
 def log_likelihood(model: Callable, *args: Any, draws: Any) -> dict[str, np.ndarray]:
     """How likely each observation is at each draw of the posterior, as its logarithm (for cross-validation).
 

@@ -9,6 +9,7 @@ from typing import Any
 from wengert.algorithms.nuts import DEEPEST, nuts_transition
 from wengert.algorithms.softabs import riemannian_transition
 from wengert.algorithms.trajectories import hmc_transition, random_walk_transition, slice_transition
+from wengert.errors import told
 from wengert.infer.adaptation import METRICS, Metric
 from wengert.infer.chains import Settings, run_chains
 from wengert.infer.engine import Engine, first_order, third_order, value_only
@@ -52,6 +53,7 @@ def _sampled(target: Callable, args: tuple, transition: Callable, metric: str, s
     return result
 
 
+@told
 def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
          seed: Any = 0, metric: str = "diag", target_accept: float = 0.8, support: Any = None, progress: bool = True,
          max_depth: int = 10, workers: Any = None) -> Samples:  # fmt: skip
@@ -91,6 +93,7 @@ def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
     return _sampled(target, args, nuts_transition, metric, settings, chains, seed, init, support, progress, workers)
 
 
+@told
 def hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
         seed: Any = 0, metric: str = "diag", target_accept: float = 0.8, support: Any = None, progress: bool = True,
         steps: int = 20, workers: Any = None) -> Samples:  # fmt: skip
@@ -99,6 +102,7 @@ def hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmu
     return _sampled(target, args, hmc_transition, metric, settings, chains, seed, init, support, progress, workers)
 
 
+@told
 def mala(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
          seed: Any = 0, metric: str = "diag", target_accept: float = 0.574, support: Any = None, progress: bool = True,
          workers: Any = None) -> Samples:  # fmt: skip
@@ -107,6 +111,7 @@ def mala(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
     return _sampled(target, args, hmc_transition, metric, settings, chains, seed, init, support, progress, workers)
 
 
+@told
 def random_walk(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
                 seed: Any = 0, metric: str = "diag", target_accept: float = 0.234, support: Any = None,
                 progress: bool = True, workers: Any = None) -> Samples:  # fmt: skip
@@ -116,6 +121,7 @@ def random_walk(target: Callable, *args: Any, init: Any = None, draws: int = 100
                     workers, density=value_only)  # fmt: skip
 
 
+@told
 def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
           seed: Any = 0, metric: str = "diag", support: Any = None, progress: bool = True,
           workers: Any = None) -> Samples:  # fmt: skip
@@ -125,6 +131,7 @@ def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, war
                     density=value_only)  # fmt: skip
 
 
+@told
 def riemannian_hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000,
                    chains: int = 4, seed: Any = 0, target_accept: float = 0.95, support: Any = None,
                    progress: bool = True, steps: int = 25, alpha: float = 2.0,

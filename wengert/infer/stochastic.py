@@ -16,6 +16,7 @@ from wengert.algorithms.langevin import sghmc_block, sgld_block
 from wengert.algorithms.trajectories import hmc_transition
 from wengert.api.grad import grad
 from wengert.api.jit import jit
+from wengert.errors import told
 from wengert.infer.adaptation import METRICS
 from wengert.infer.chains import Settings, constrained, run_chains, sources_of
 from wengert.infer.engine import Engine, first_order
@@ -82,6 +83,7 @@ def _sampled(name: str, target: Callable, args: tuple, init: Any, draws: int, wa
     return Samples(constrained(found, points), {"step_size": sizes}, points, info)
 
 
+@told
 def sgld(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
          seed: Any = 0, support: Any = None, progress: bool = True, step_size: float | None = None,
          batch_size: int | None = None) -> Samples:  # fmt: skip
@@ -97,6 +99,7 @@ def sgld(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
                     1, 0.0)  # fmt: skip
 
 
+@told
 def sghmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
           seed: Any = 0, support: Any = None, progress: bool = True, step_size: float | None = None,
           batch_size: int | None = None, steps: int = 10, friction: float = 0.1) -> Samples:  # fmt: skip

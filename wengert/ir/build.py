@@ -326,7 +326,7 @@ class Capture(Trace):
         for f, var in zip(found, outs, strict=True):
             var.stable = stable
             var.either, var.mixed = f.either, f.mixed
-            var.span = interval(op.name, args, f.dtype) if not f.shape and f.dtype.kind in "iu" else None
+            var.span = interval(op.name, args, params, f.dtype) if not f.shape and f.dtype.kind in "iu" else None
             var.order = order_of_result(op, args, given, f.shape)
         symbols = [Sym(self, var, self._shape(var, f.shape), var.span) for f, var in zip(found, outs, strict=True)]
         if op.name in ("add", "subtract") and outs[0].span is not None:

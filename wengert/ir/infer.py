@@ -89,7 +89,18 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
     if op.shape is not None and not isinstance(op, Zero) and data and all(is_inexact(dtype_of(a)) for a in data):
         shape = op.shape(*[Aval((), dtype_of(a)) if a.__class__ in SCALARS else a for a in args], **params)
         return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in data]))]
+    if op.name == "concatenate":
+        return False, [_at_most_all(_tried(op, args, params)[1][0], args, params["axis"])]
     return _tried(op, args, params)
+
+
+def _at_most_all(found: Found, pieces: Sequence[Any], axis: int) -> Found:
+    """What is known of pieces that are put together, with the largest length that they can have together."""
+    lengths = [shape_of(a)[axis] for a in pieces]
+    bounds = [n if n.__class__ is int else n.bound for n in lengths]
+    if found.shape[axis] is not None or None in bounds:
+        return found
+    return found._replace(shape=(*found.shape[:axis], Dyn(sum(bounds)), *found.shape[axis + 1 :]))
 
 
 def _stated_dtype(stated: Any, args: Sequence[Any], params: dict) -> np.dtype | None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +34,10 @@ def interval_of(x: Any) -> Interval:
     return UNKNOWN
 
 
-def interval(name: str, args: Sequence[Any], dtype: np.dtype) -> Interval | None:
+def interval(name: str, args: Sequence[Any], params: Mapping[str, Any], dtype: np.dtype) -> Interval | None:
     """The interval of an op's result, for ops on integers; `None` where a number may wrap around in a short type."""
+    if name == "size":
+        return interval_of(shape_of(args[0])[params["axis"]])
     is_converted = name == "astype" and dtype_of(args[0]).kind in "iu"
     found = interval_of(args[0]) if is_converted else interval_from(name, [interval_of(a) for a in args])
     if found is None:

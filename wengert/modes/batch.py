@@ -147,6 +147,7 @@ class BatchTrace(Mode):
 
     __slots__ = ("alive", "shown", "size", "splits", "tag")
     name = "batch"
+    boxes = Batch
     companions = 0
     batches = True
 
@@ -204,10 +205,6 @@ class BatchTrace(Mode):
     def wrap(self, stacked: Any) -> Batch:
         """Examples, stacked along axis 0, as one value."""
         return Batch(self, stacked)
-
-    def owns(self, x: Any) -> bool:
-        """Whether a value differs between the examples of this batch."""
-        return x.__class__ is Batch and x._owner is self
 
     def unwrap(self, x: Any) -> Any:
         """The stacked examples of a value, which may be the same for all of them."""

@@ -71,17 +71,11 @@ class SharedRows(NamedTuple):
 
 
 class Directions(AbstractBox):
-    """A tangent in rows."""
+    """A tangent in rows (`SharedRows`), which `_node` has."""
 
     __slots__ = ()
-    _state = ("_owner", "_node", "_aval")
-
+    _state = ("_owner", "_aval", "_node")
     _owner: DirectionTrace
-
-    def __init__(self, trace: DirectionTrace, aval: Aval, rows: SharedRows):
-        self._owner = trace
-        self._node = rows
-        self._aval = aval
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
@@ -115,6 +109,7 @@ class DirectionTrace(Mode):
 
     __slots__ = ("_batches", "_next", "alive", "patterns", "row_of", "steps", "tag")
     name = "directions"
+    boxes = Directions
     companions = 0
 
     def __init__(self, patterns: PatternTrace, row_of: np.ndarray | None, steps: Sequence[StepOfSets] = ()):
@@ -140,9 +135,6 @@ class DirectionTrace(Mode):
         if self.owns(x):
             return _apart(x._node, x._aval, np.arange(width)).stacked
         return np.zeros((width, *aval.shape), aval.dtype) if x is None else self._batch(width).unwrap(x)
-
-    def owns(self, x: Any) -> bool:
-        return x.__class__ is Directions and x._owner is self
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         capture = running.state.capture

@@ -43,6 +43,7 @@ class DualTrace(Mode):
 
     __slots__ = ("alive", "cut", "tag", "text")
     name = "tangent"
+    boxes = Dual
     companions = 1
 
     def __init__(self) -> None:
@@ -89,9 +90,6 @@ class DualTrace(Mode):
     def fresh(self) -> DualTrace:
         watch = running.state.watch
         return DualTrace() if watch is None else watch.dual()
-
-    def owns(self, x: Any) -> bool:
-        return x.__class__ is Dual and x._owner is self
 
     def split(self, box: Any) -> list[Any]:
         return [box._value, box._tangent]

@@ -22,7 +22,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import overwrite, settled
-from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunctionError, user_location
+from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunctionError
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.enclosures import ON_BOUNDS
@@ -30,6 +30,7 @@ from wengert.ops.observe import observe
 from wengert.ops.op import Op, Traced, call, fresh_tag
 from wengert.ops.rounding import Bounds, V, choose, constant, sum_towards
 from wengert.ops.sizes import require
+from wengert.raised import name_of
 from wengert.running import running
 from wengert.types import SCALARS, Aval, dtype_of, shape_of
 
@@ -169,7 +170,7 @@ class Enclosure(Box):
             return f"interval({low!r}, {high!r})"
         if shape_of(low):
             return f"interval({np.asarray(low).tolist()}, {np.asarray(high).tolist()})"
-        return "interval(empty)" if low != low else f"interval({low.item()!r}, {high.item()!r})"
+        return "interval(empty)" if low != low else f"interval({float(low)!r}, {float(high)!r})"
 
     __str__ = __repr__
 
@@ -300,14 +301,14 @@ class IntervalTrace(Mode):
     def decided_always(self, box: Any) -> Any:
         return self._demanded(box._value, box._tangent)
 
-    def _demanded(self, low: Any, high: Any) -> Any:
-        """A condition that must be decided: checked now, or when the program runs."""
+    def _demanded(self, low: Any, high: Any, problem: str = UNDECIDED, remedy: str = REMEDY) -> Any:
+        """What must be the same for all numbers, such as a condition: checked now, or when the program runs."""
         same = V.equal(low, high)
         if isinstance(same, Traced):
-            message = f"{UNDECIDED}\n  remedy: {REMEDY}\n  at {user_location()}"
-            call(require, same, error="ValueError", message=message)
+            message = str(UndecidedError(problem, remedy=remedy))
+            call(require, same, error=name_of(UndecidedError), message=message)
         elif not np.all(same):
-            raise undecided()
+            raise UndecidedError(problem, remedy=remedy)
         return low
 
     # ------------------------------------------------------------------------------------------------------------- ops
@@ -424,22 +425,13 @@ class IntervalTrace(Mode):
             return bool(low)
         if self.branches is not None:
             return self.branches.decide()
-        raise undecided()
+        raise UndecidedError(UNDECIDED, remedy=REMEDY)
 
     def same(self, low: Any, high: Any, what: str) -> Any:
         """The number that both bounds are."""
-        if isinstance(low, Traced) or isinstance(high, Traced):
-            return self._demanded(low, high)
-        if not np.all(np.equal(low, high)):
-            raise UndecidedError(
-                f"{what} of an interval that is not one number", remedy="use smaller intervals, or numbers"
-            )
-        return low
-
-
-def undecided() -> UndecidedError:
-    """The error for a branch that an interval does not decide."""
-    return UndecidedError(UNDECIDED, remedy=REMEDY)
+        return self._demanded(
+            low, high, f"{what} of an interval that is not one number", "use smaller intervals, or numbers"
+        )
 
 
 OUTSIDE = IntervalTrace(kind=Interval, tag=0)

@@ -39,6 +39,8 @@ class Mode(Trace):
     name: str
     companions: int
     """How many companions a box has."""
+    boxes: Any
+    """The class of its boxes."""
 
     @property
     def key(self) -> Any:
@@ -51,7 +53,7 @@ class Mode(Trace):
 
     def owns(self, x: Any) -> bool:
         """Whether a value is a box of this transformation."""
-        raise NotImplementedError
+        return x.__class__ is self.boxes and x._owner is self
 
     def split(self, box: Any) -> list[Any]:
         """The leading value and the companions of an own box."""

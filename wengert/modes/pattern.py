@@ -87,6 +87,7 @@ class PatternTrace(Mode):
 
     __slots__ = ("alive", "asks", "tag", "width")
     name = "pattern"
+    boxes = Pattern
     companions = 0
 
     def __init__(self, width: int):
@@ -103,9 +104,6 @@ class PatternTrace(Mode):
     def unknown(self, aval: Aval) -> Pattern:
         """A value that is not known, and does not depend on anything."""
         return Pattern(self, aval, None)
-
-    def owns(self, x: Any) -> bool:
-        return x.__class__ is Pattern and x._owner is self
 
     def sets_of(self, x: Any) -> Sets:
         """The sets of anything: what is plain depends on nothing."""

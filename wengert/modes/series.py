@@ -64,6 +64,7 @@ class SeriesTrace(Mode):
 
     __slots__ = ("_remembered", "_ruled", "_waiting", "alive", "order", "tag")
     name = "series"
+    boxes = Series
 
     def __init__(self, order: int, lazy: bool = False) -> None:
         self.tag = fresh_tag()
@@ -85,9 +86,6 @@ class SeriesTrace(Mode):
 
     def fresh(self) -> SeriesTrace:
         return SeriesTrace(self.order)
-
-    def owns(self, x: Any) -> bool:
-        return x.__class__ is Series and x._owner is self
 
     def split(self, box: Any) -> list[Any]:
         found = [box._node[k] for k in range(1, self.order + 1)]

@@ -63,14 +63,8 @@ class Slots(AbstractBox):
     """A tangent in slots; `_node` has them, and contributions; None if they are deferred."""
 
     __slots__ = ()
-    _state = ("_owner", "_node", "_aval")
-
+    _state = ("_owner", "_aval", "_node")
     _owner: SlotTrace
-
-    def __init__(self, trace: SlotTrace, aval: Aval, slots: list[TangentSlot | Contributions] | None):
-        self._owner = trace
-        self._node = slots
-        self._aval = aval
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
@@ -90,6 +84,7 @@ class SlotTrace(Mode):
 
     __slots__ = ("alive", "assembles", "elements", "known", "tag", "work")
     name = "slots"
+    boxes = Slots
     companions = 0
 
     def __init__(self, known: Callable[[Any], Any], assembles: bool = False):
@@ -103,9 +98,6 @@ class SlotTrace(Mode):
     def unit(self, aval: Aval, start: int) -> Slots:
         """The tangent of an argument whose elements have the numbers from `start` on."""
         return Slots(self, aval, [TangentSlot(np.arange(start, start + aval.size), aval.dtype.type(1))])
-
-    def owns(self, x: Any) -> bool:
-        return x.__class__ is Slots and x._owner is self
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         capture = running.state.capture

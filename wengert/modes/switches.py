@@ -48,11 +48,6 @@ class Followed(Box):
     """A value that depends on the parameters."""
 
     __slots__ = ()
-    _state = ("_owner", "_value")
-
-    def __init__(self, trace: SwitchTrace, value: Any):
-        self._owner = trace
-        self._value = value
 
 
 Followed.__name__ = "traced array"

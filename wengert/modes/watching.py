@@ -237,10 +237,6 @@ class Seen(Box):
 
     __slots__ = ()
 
-    def __init__(self, trace: SeenTrace, value: Any):
-        self._owner = trace
-        self._value = value
-
     def __float__(self) -> float:
         return float(self._value)
 

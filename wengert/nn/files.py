@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, told
 from wengert.nn.parameters import named, with_arrays
 
 _TYPES = {
@@ -27,6 +27,7 @@ _TYPES = {
 _NAMES = {np.dtype(t): name for name, t in _TYPES.items()}
 
 
+@told
 def save(path: Any, model: Any) -> None:
     """Write the arrays of a model, or of any container, to a `.npz` or `.safetensors` file.
 
@@ -44,6 +45,7 @@ def save(path: Any, model: Any) -> None:
     write(path, {name: np.asarray(leaf) for name, leaf in named(model).items()})
 
 
+@told
 def load(path: Any, model: Any) -> Any:
     """A model like the one that is given, with arrays from a `.npz` or `.safetensors` file.
 

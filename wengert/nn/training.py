@@ -24,7 +24,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jit import jit as compiled
-from wengert.errors import ConvergenceError, MismatchError, NonFiniteError, WengertError
+from wengert.errors import ConvergenceError, MismatchError, NonFiniteError, WengertError, told
 from wengert.explain.nans import debug_nans
 from wengert.explain.pictures import write_svg
 from wengert.nn.curves import drawn
@@ -76,6 +76,7 @@ def supervised(loss: Callable) -> Callable:
     return of_model
 
 
+@told
 def fit(
     model: Any,
     loss: Callable,

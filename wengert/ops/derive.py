@@ -329,7 +329,10 @@ def elementwise(name: str, impl: Callable, partials: Sequence[Partial], **stated
 
 def linear(name: str, impl: Callable, transpose: Callable, **stated: Any) -> Linear:
     """A row for a linear op of one argument; `transpose(ct, x, **params)`."""
-    return Linear(name, impl, transpose, **stated)
+    op = Linear(name, impl, transpose, **stated)
+    if op.elementwise and op.batch is None:
+        op.batch = lambda args, mapped, params: call(op, *args, **params)
+    return op
 
 
 def variadic_linear(name: str, impl: Callable, transpose: Callable, **stated: Any) -> Linear:

@@ -16,7 +16,7 @@ from wengert import tree
 from wengert.api.flat import of_vector
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit as compiled
-from wengert.errors import ConvergenceError, MismatchError
+from wengert.errors import ConvergenceError, MismatchError, told
 from wengert.optimize.objective import Unknowns, started
 from wengert.optimize.result import Solved
 from wengert.optimize.solve import solve
@@ -30,6 +30,7 @@ _TURN = 0.95
 """The cosine of the largest angle between successive tangents."""
 
 
+@told
 def continue_solution(
     F: Callable[..., Any],
     x0: Any,

@@ -21,7 +21,7 @@ from wengert.api.hessian import hessian, hvp
 from wengert.api.jacobian import jacobian
 from wengert.api.jit import jit as compiled
 from wengert.api.sparsity import sparsity
-from wengert.errors import MismatchError, NonFiniteError, NonScalarOutputError, WengertError
+from wengert.errors import MismatchError, NonFiniteError, NonScalarOutputError, WengertError, told
 from wengert.explain.nans import debug_nans
 from wengert.optimize.last_used import kept_with, made
 
@@ -84,7 +84,7 @@ def explains_tuples(solver: Callable) -> Callable:
                 remedy="start at a vector, np.array([…]), or take x apart in the function: a, b = x",
             ) from error
 
-    return explained
+    return told(explained)
 
 
 def known_options(name: str, options: dict[str, Any], known: Iterable[str]) -> None:

@@ -73,7 +73,7 @@ def _unless_something_is_infinite(
         if isinstance(value, Const):
             continue
         each = scope.new("isfinite", (value,), {}, Type(value.type.shape, _BOOL), node.source)
-        all_ = scope.new("all", (each,), {"axis": (0, 1), "keepdims": False}, Type((), _BOOL), node.source)
+        all_ = scope.new("all", (each,), {"axis": (0, 1)}, Type((), _BOOL), node.source)
         if is_finite is None:
             is_finite = all_
         else:

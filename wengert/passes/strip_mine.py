@@ -47,6 +47,9 @@ NARROWEST = 64
 GROUPS = 16
 """At most so many groups of strips."""
 
+SHORTEST = 16
+"""Axes with fewer elements are not cut."""
+
 _COUNTER = Type((), np.dtype(np.int64), True)
 
 
@@ -80,12 +83,12 @@ def _best_run(block: Block, nodes: list[Node], is_whole: bool) -> _Run | None:
         if not node.op.expands:
             large = [v.type for v in node.outs if _nbytes(v.type) >= LARGE // 8]
             for type in _carried(node) if large and node.op.name == "loop" else large:
-                axes.update((axis, n) for axis, n in enumerate(type.shape) if isinstance(n, int) and n >= 16)
+                axes.update((axis, n) for axis, n in enumerate(type.shape) if isinstance(n, int) and n >= SHORTEST)
     runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
     readers = Counter(a for node in nodes if node.op.combine for a in set(node.args))
     for a, count in readers.items():
         n = a.type.shape[0] if a.type.ndim else 0
-        if count > 1 and isinstance(n, int) and n >= 16 and _nbytes(a.type) >= LARGE:
+        if count > 1 and isinstance(n, int) and n >= SHORTEST and _nbytes(a.type) >= LARGE:
             runs.append(_Run(block, nodes, n, 0, a))
     runs = [run for run in runs if run.saves > 0 and (is_whole or not run.stacked or run.has_products)]
     return max(runs, key=lambda run: run.saves, default=None)
@@ -278,7 +281,7 @@ class _Run:
             tails |= {v: _last(nodes, ends[v], left) for v in self.stacked}
         for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
             whole = Var(v.type) if tails else v
-            over = {"axis": (0,), "keepdims": False}
+            over = {"axis": (0,)}
             nodes.append(Node(TABLE[_reduction(self.combined[v])], (parts,), over, (whole,), (), self._source))
             if tails:
                 nodes.append(Node(TABLE[self.combined[v]], (whole, tails[v]), {}, (v,), (), self._source))

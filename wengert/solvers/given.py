@@ -16,6 +16,7 @@ from wengert.box.writing import settled
 from wengert.errors import ConvergenceError
 from wengert.ops.op import Traced
 from wengert.solvers.parameters import Parameters, real
+from wengert.solvers.told import Told
 from wengert.types import dtype_of
 
 _UNPACKING = frozenset(("newton", "fixed_point", "solve_ivp"))
@@ -42,6 +43,7 @@ class Given:
         if brought_to_form is not None:
             brought_to_form(self.arguments)
         self.parameters = Parameters(self.arguments)
+        self.name = ".".join([*original.__module__.split(".")[:2], original.__name__])
         self._omitted = set(bound.arguments) - given
 
     def __getitem__(self, name: str) -> Any:
@@ -54,6 +56,20 @@ class Given:
     def passed(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Those of the arguments that were in the call: a default may be one that must not be passed."""
         return {name: plainly(value) for name, value in arguments.items() if name not in self._omitted}
+
+    def told(self) -> Told:
+        """What the solver tells besides the answer, when it has run."""
+        return Told(self.name, self.parameters.values)
+
+    def not_converged(self, reason: Any) -> ConvergenceError:
+        """The error for a solver that says so itself."""
+        return not_converged(self.name, reason)
+
+    def answer_in(self, found: Any) -> Any:
+        """The answer in a result of SciPy's."""
+        if not found.success:
+            raise self.not_converged(found.message)
+        return found.x
 
 
 def plainly(x: Any) -> Any:

@@ -25,7 +25,8 @@ from wengert.errors import ConvergenceError
 from wengert.ops import elementwise as e
 from wengert.ops.reduce import sum
 from wengert.solvers.answer import Problem, solved
-from wengert.solvers.parameters import Parameters, vector
+from wengert.solvers.given import Given
+from wengert.solvers.parameters import vector
 from wengert.types import shape_of
 
 _NEAR = 1e-3
@@ -42,14 +43,12 @@ class Optimum:
 
     def __init__(
         self,
-        name: str,
-        parameters: Parameters,
+        given: Given,
         objective: Function,
         equalities: Sequence[Function] = (),
         inequalities: Sequence[Function] = (),
     ):
-        self.name = name
-        self.parameters = parameters
+        self.name, self.parameters = given.name, given.parameters
         self.objective = objective
         self._equalities = list(equalities)
         self._inequalities = list(inequalities)

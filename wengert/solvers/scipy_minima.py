@@ -26,10 +26,9 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.reduce import sum
 from wengert.ops.shape import broadcast_to, transpose
-from wengert.solvers.given import Given, not_converged, solver
+from wengert.solvers.given import Given, solver
 from wengert.solvers.optimum import Function, Optimum
 from wengert.solvers.parameters import vector
-from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 # ---------------------------------------------------------------------------------------------- constraints and bounds
@@ -167,7 +166,7 @@ def _minimize(module: Any) -> None:
         if not given.parameters.any:
             return original(*args, **kwargs)
         with_gradient = given["jac"] is True
-        told = Told("scipy.optimize.minimize", given.parameters.values)
+        told = given.told()
         arguments = given.arguments
 
         def value(a: Any, x: Any) -> Any:
@@ -202,11 +201,10 @@ def _minimize(module: Any) -> None:
                 options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
             found = told.note(original(**options))
             if not found.success and not any(text in found.message for text in _ROUNDING):
-                raise not_converged("scipy.optimize.minimize", found.message)
+                raise given.not_converged(found.message)
             return found.x
 
-        optimum = Optimum("scipy.optimize.minimize", given.parameters, value, equalities, inequalities)
-        x = optimum.minimum(start, (n,), find)
+        x = Optimum(given, value, equalities, inequalities).minimum(start, (n,), find)
         return told.result({"x": x, "fun": value(arguments, x)}, module.OptimizeResult)
 
     from_scipy(original, minimize)
@@ -222,7 +220,7 @@ def _minimize_scalar(module: Any) -> None:
 
     @solver(original)
     def minimize_scalar(given: Given) -> Any:
-        told = Told("scipy.optimize.minimize_scalar", given.parameters.values)
+        told = given.told()
         limits = given["bounds"]
         value = lambda a, x: a["fun"](part(x, 0, 0), *a["args"])
         inequalities = [] if limits is None else [
@@ -230,15 +228,10 @@ def _minimize_scalar(module: Any) -> None:
         ]  # fmt: skip
 
         def find(plain: dict[str, Any]) -> Any:
-            found = told.note(
-                original(**{**given.passed(plain), "fun": lambda x, *rest: np.float64(plain["fun"](x, *rest))})
-            )
-            if not found.success:
-                raise not_converged("scipy.optimize.minimize_scalar", found.message)
-            return found.x
+            fun = lambda x, *rest: np.float64(plain["fun"](x, *rest))
+            return given.answer_in(told.note(original(**{**given.passed(plain), "fun": fun})))
 
-        optimum = Optimum("scipy.optimize.minimize_scalar", given.parameters, value, (), inequalities)
-        x = optimum.minimum(np.ones(1), (), find)
+        x = Optimum(given, value, (), inequalities).minimum(np.ones(1), (), find)
         return told.result({"x": x, "fun": given["fun"](x, *given["args"])}, module.OptimizeResult)
 
 
@@ -273,7 +266,7 @@ def _least_squares(module: Any) -> None:
                 "scipy.optimize.least_squares of traced values with a loss that is a function",
                 remedy=f"use one of {', '.join(_LOSSES)}",
             )
-        told = Told("scipy.optimize.least_squares", given.parameters.values)
+        told = given.told()
         n = int(np.prod(shape_of(array(given["x0"])) or (1,)))
         residuals = lambda a, x: vector(a["fun"](x, *a["args"], **(a["kwargs"] or {})))
         value = lambda a, x: _cost(residuals(a, x), loss, a["f_scale"])
@@ -282,14 +275,9 @@ def _least_squares(module: Any) -> None:
         def find(plain: dict[str, Any]) -> Any:
             fun = plain["fun"]
             as_arrays = lambda x, *rest, **others: np.atleast_1d(np.asarray(fun(x, *rest, **others), float))
-            found = told.note(original(**{**given.passed(plain), "fun": as_arrays}))
-            if not found.success:
-                raise not_converged("scipy.optimize.least_squares", found.message)
-            return found.x
+            return given.answer_in(told.note(original(**{**given.passed(plain), "fun": as_arrays})))
 
-        x = Optimum("scipy.optimize.least_squares", given.parameters, value, *more).minimum(
-            vector(array(given["x0"])), (n,), find
-        )
+        x = Optimum(given, value, *more).minimum(vector(array(given["x0"])), (n,), find)
         r = residuals(given.arguments, x)
         traced = {"x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])}
         if loss == "linear" and given["jac_sparsity"] is None and not any(issparse(run.jac) for run in told.runs):
@@ -306,7 +294,7 @@ def _curve_fit(module: Any) -> None:
         p0 = given["p0"]
         n = _count_parameters(given["f"]) if p0 is None else int(np.prod(shape_of(array(p0)) or (1,)))
         sigma = None if given["sigma"] is None else shape_of(array(given["sigma"]))
-        told = Told("scipy.optimize.curve_fit", given.parameters.values)
+        told = given.told()
 
         def weighted(a: Any, p: Any) -> Any:
             r = vector(a["f"](a["xdata"], *[part(p, 0, k) for k in range(n)])) - vector(a["ydata"])
@@ -322,12 +310,12 @@ def _curve_fit(module: Any) -> None:
             try:
                 found, _, *outcome = original(**{**given.passed(plain), "full_output": True})
             except RuntimeError as error:
-                raise not_converged("scipy.optimize.curve_fit", error) from None
+                raise given.not_converged(error) from None
             told.note(outcome)
             return found
 
         value = lambda a, p: _cost(weighted(a, p), "linear", 1.0)
-        popt = Optimum("scipy.optimize.curve_fit", given.parameters, value, *more).minimum(np.ones(n), (n,), find)
+        popt = Optimum(given, value, *more).minimum(np.ones(n), (n,), find)
         r = weighted(given.arguments, popt)
         if given["absolute_sigma"] or shape_of(r)[0] > n:
             slopes = jacobian(lambda p: weighted(given.arguments, p))(popt)
@@ -377,23 +365,21 @@ def _linear_least_squares(module: Any) -> None:
     @solver(of_nnls)
     def nnls(given: Given) -> Any:
         n = shape_of(array(given["A"]))[1]
-        optimum = Optimum("scipy.optimize.nnls", given.parameters, value, (), [lambda a, x: x])
-        x = optimum.minimum(np.ones(n), (n,), lambda plain: of_nnls(**given.passed(plain))[0])
+        x = Optimum(given, value, (), [lambda a, x: x]).minimum(
+            np.ones(n), (n,), lambda plain: of_nnls(**given.passed(plain))[0]
+        )
         return x, e.sqrt(sum(residuals(given.arguments, x) ** 2))
 
     @solver(of_lsq, _as_pair)
     def lsq_linear(given: Given) -> Any:
         n = shape_of(_dense(given["A"]))[1]
-        told = Told("scipy.optimize.lsq_linear", given.parameters.values)
+        told = given.told()
         more = bounded(given, n)
 
         def find(plain: dict[str, Any]) -> Any:
-            found = told.note(of_lsq(**given.passed(plain)))
-            if not found.success:
-                raise not_converged("scipy.optimize.lsq_linear", found.message)
-            return found.x
+            return given.answer_in(told.note(of_lsq(**given.passed(plain))))
 
-        x = Optimum("scipy.optimize.lsq_linear", given.parameters, value, *more).minimum(np.ones(n), (n,), find)
+        x = Optimum(given, value, *more).minimum(np.ones(n), (n,), find)
         r = residuals(given.arguments, x)
         return told.result({"x": x, "fun": r, "cost": _cost(r, "linear", 1.0)}, module.OptimizeResult)
 
@@ -410,7 +396,7 @@ def _linprog(module: Any) -> None:
         given = Given(original, (), {**bound.arguments, "bounds": limits})
         if not given.parameters.any:
             return original(*args, **kwargs)
-        told = Told("scipy.optimize.linprog", given.parameters.values)
+        told = given.told()
         equalities, inequalities = bounded(given, n)
         if given["A_eq"] is not None:
             equalities.append(lambda a, x: matmul(_dense(a["A_eq"]), x) - vector(a["b_eq"]))
@@ -419,21 +405,10 @@ def _linprog(module: Any) -> None:
         value = lambda a, x: sum(vector(a["c"]) * x)
 
         def find(plain: dict[str, Any]) -> Any:
-            found = told.note(
-                original(
-                    **{
-                        **given.passed(plain),
-                        "bounds": np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1),
-                    }
-                )
-            )
-            if not found.success:
-                raise not_converged("scipy.optimize.linprog", found.message)
-            return found.x
+            each = np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1)
+            return given.answer_in(told.note(original(**{**given.passed(plain), "bounds": each})))
 
-        x = Optimum("scipy.optimize.linprog", given.parameters, value, equalities, inequalities).minimum(
-            np.ones(n), (n,), find
-        )
+        x = Optimum(given, value, equalities, inequalities).minimum(np.ones(n), (n,), find)
         return told.result({"x": x, "fun": value(given.arguments, x)}, module.OptimizeResult)
 
     from_scipy(original, linprog)

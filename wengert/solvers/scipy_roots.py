@@ -17,9 +17,8 @@ from wengert.box.functions.operands import array
 from wengert.imported import when_imported
 from wengert.ops.shape import reshape
 from wengert.solvers.answer import Problem, solved
-from wengert.solvers.given import Given, not_converged, solver
+from wengert.solvers.given import Given, solver
 from wengert.solvers.parameters import vector
-from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 
@@ -38,10 +37,10 @@ def equation(given: Given, function: str, shape: tuple[int, ...], fixed_point: b
     return residual
 
 
-def found_by(name: str, given: Given, residual: Callable, shape: tuple[int, ...], find: Callable) -> Any:
+def found_by(given: Given, residual: Callable, shape: tuple[int, ...], find: Callable) -> Any:
     """The answer of the given shape; `find` takes plain arguments by name."""
     count = int(np.prod(shape))
-    problem = Problem(name, lambda values: find(given.passed(given.put(values))), residual, count, count)
+    problem = Problem(given.name, lambda values: find(given.passed(given.put(values))), residual, count, count)
     return solved(problem, given.parameters.values, shape)
 
 
@@ -50,16 +49,16 @@ def _bracketing(module: Any, name: str) -> None:
 
     @solver(original)
     def root(given: Given) -> Any:
-        told = Told(f"scipy.optimize.{name}", given.parameters.values)
+        told = given.told()
 
         def find(plain: dict[str, Any]) -> Any:
             x, outcome = original(**{**plain, "full_output": True, "disp": False})
             if not outcome.converged:
-                raise not_converged(f"scipy.optimize.{name}", outcome.flag)
+                raise given.not_converged(outcome.flag)
             told.note(outcome)
             return x
 
-        x = found_by(f"scipy.optimize.{name}", given, equation(given, "f", ()), (), find)
+        x = found_by(given, equation(given, "f", ()), (), find)
         return (x, told.result({"root": x, "converged": True}, module.OptimizeResult)) if given["full_output"] else x
 
 
@@ -77,16 +76,16 @@ def _newton(module: Any) -> None:
     @solver(original)
     def newton(given: Given) -> Any:
         shape = shape_of(given["x0"])
-        told = Told("scipy.optimize.newton", given.parameters.values)
+        told = given.told()
 
         def find(plain: dict[str, Any]) -> Any:
             x, outcome, *zeros = original(**{**plain, "full_output": True, "disp": False})
             if not np.all(outcome if shape else outcome.converged):
-                raise not_converged("scipy.optimize.newton", "too many iterations, or a derivative that is zero")
+                raise given.not_converged("too many iterations, or a derivative that is zero")
             told.note(zeros[0] if shape else outcome)
             return x
 
-        x = found_by("scipy.optimize.newton", given, equation(given, "func", shape), shape, find)
+        x = found_by(given, equation(given, "func", shape), shape, find)
         if not given["full_output"]:
             return x
         if not shape:
@@ -106,9 +105,9 @@ def _fixed_point(module: Any) -> None:
             try:
                 return original(**plain)
             except RuntimeError as error:
-                raise not_converged("scipy.optimize.fixed_point", error) from None
+                raise given.not_converged(error) from None
 
-        return found_by("scipy.optimize.fixed_point", given, residual, shape, find)
+        return found_by(given, residual, shape, find)
 
 
 _DETAILS = ("nfev", "fjac", "r", "qtf", "fvec")
@@ -121,16 +120,16 @@ def _fsolve(module: Any) -> None:
     @solver(original)
     def fsolve(given: Given) -> Any:
         shape = shape_of(given["x0"]) or (1,)
-        told = Told("scipy.optimize.fsolve", given.parameters.values)
+        told = given.told()
 
         def find(plain: dict[str, Any]) -> Any:
             x, *outcome = original(**{**plain, "full_output": True})
             if outcome[1] != 1:
-                raise not_converged("scipy.optimize.fsolve", outcome[2])
+                raise given.not_converged(outcome[2])
             told.note(outcome)
             return x
 
-        x = found_by("scipy.optimize.fsolve", given, equation(given, "func", shape), shape, find)
+        x = found_by(given, equation(given, "func", shape), shape, find)
         if not given["full_output"]:
             return x
         read = lambda key: lambda found: found[0][key]
@@ -144,16 +143,13 @@ def _root(module: Any) -> None:
     @solver(original)
     def root(given: Given) -> Any:
         shape = shape_of(given["x0"]) or (1,)
-        told = Told("scipy.optimize.root", given.parameters.values)
+        told = given.told()
         residual = equation(given, "fun", shape)
 
         def find(plain: dict[str, Any]) -> Any:
-            found = told.note(original(**plain))
-            if not found.success:
-                raise not_converged("scipy.optimize.root", found.message)
-            return found.x
+            return given.answer_in(told.note(original(**plain)))
 
-        x = found_by("scipy.optimize.root", given, residual, shape, find)
+        x = found_by(given, residual, shape, find)
         fun = reshape(residual(vector(x), *given.parameters.values), shape=shape)
         return told.result({"x": x, "fun": fun}, module.OptimizeResult)
 
@@ -172,9 +168,9 @@ def _nonlinear(module: Any, name: str) -> None:
             try:
                 return original(**{key: value for key, value in plain.items() if key != "args"})
             except module.NoConvergence:
-                raise not_converged(f"scipy.optimize.{name}", "too many iterations") from None
+                raise given.not_converged("too many iterations") from None
 
-        return found_by(f"scipy.optimize.{name}", given, equation(given, "F", shape), shape, find)
+        return found_by(given, equation(given, "F", shape), shape, find)
 
 
 def _root_scalar(module: Any) -> None:
@@ -182,7 +178,7 @@ def _root_scalar(module: Any) -> None:
 
     @solver(original)
     def root_scalar(given: Given) -> Any:
-        told = Told("scipy.optimize.root_scalar", given.parameters.values)
+        told = given.told()
 
         def residual(y: Any, *values: Any) -> Any:
             arguments = given.put(values)
@@ -192,10 +188,10 @@ def _root_scalar(module: Any) -> None:
         def find(plain: dict[str, Any]) -> Any:
             found = told.note(original(**plain))
             if not found.converged:
-                raise not_converged("scipy.optimize.root_scalar", found.flag)
+                raise given.not_converged(found.flag)
             return found.root
 
-        x = found_by("scipy.optimize.root_scalar", given, residual, (), find)
+        x = found_by(given, residual, (), find)
         return told.result({"root": x, "converged": True}, module.OptimizeResult)
 
 

@@ -15,11 +15,10 @@ from wengert.box.functions.operands import array, part
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops.reduce import sum
-from wengert.solvers.given import Given, not_converged, solver
+from wengert.solvers.given import Given, solver
 from wengert.solvers.optimum import Function, Optimum
 from wengert.solvers.parameters import vector
 from wengert.solvers.scipy_minima import bounded, limits_of
-from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 _FROM_A_START = {
@@ -38,14 +37,13 @@ def _bounds_as_limits(arguments: dict[str, Any]) -> None:
 
 def _start(module: Any, name: str, objective: str) -> None:
     original = getattr(module, name)
-    full_name = f"scipy.optimize.{name}"
 
     @solver(original, _bounds_as_limits)
     def fmin(given: Given) -> Any:
         for option in ("full_output", "retall"):
             if given.arguments.get(option):
                 raise UnsupportedFunctionError(
-                    f"{full_name} with {option}=True on traced values",
+                    f"{given.name} with {option}=True on traced values",
                     remedy="use scipy.optimize.minimize, whose result has fields",
                 )
         start = vector(array(given["x0"]))
@@ -61,7 +59,7 @@ def _start(module: Any, name: str, objective: str) -> None:
         if arguments.get("bounds"):
             more = bounded(given, n)
             equalities, inequalities = equalities + more[0], inequalities + more[1]
-        told = Told(full_name, given.parameters.values)
+        told = given.told()
 
         def find(plain: dict[str, Any]) -> Any:
             options = given.passed(plain)
@@ -70,7 +68,7 @@ def _start(module: Any, name: str, objective: str) -> None:
             found = told.note(original(**options))
             return found[0] if isinstance(found, tuple) else found
 
-        x = Optimum(full_name, given.parameters, value, equalities, inequalities).minimum(start, (n,), find)
+        x = Optimum(given, value, equalities, inequalities).minimum(start, (n,), find)
         if name == "fmin_l_bfgs_b":
             return x, value(arguments, x), told.field("the dictionary", read=lambda found: found[2])
         if name == "fmin_tnc":
@@ -101,14 +99,13 @@ def _conditions(name: str, given: Given) -> tuple[list[Function], list[Function]
 
 def _region(module: Any, name: str) -> None:
     original = getattr(module, name)
-    full_name = f"scipy.optimize.{name}"
 
     @solver(original, _bounds_as_limits)
     def search(given: Given) -> Any:
         arguments = given.arguments
         if given.arguments.get("constraints"):
             raise UnsupportedFunctionError(
-                f"{full_name} with constraints on traced values",
+                f"{given.name} with constraints on traced values",
                 remedy="search on plain numbers first, and start scipy.optimize.minimize, with constraints, from there",
             )
         extra: Callable[[Any], Any] = (
@@ -123,18 +120,15 @@ def _region(module: Any, name: str) -> None:
             n = shape_of(vector(array(bounds[0])))[0]
             start, more = np.ones(n), bounded(given, n)
         n = shape_of(start)[0]
-        told = Told(full_name, given.parameters.values)
+        told = given.told()
 
         def find(plain: dict[str, Any]) -> Any:
             options = given.passed(plain)
             if bounds is not None:
                 options["bounds"] = list(zip(*plain["bounds"], strict=True))
-            found = told.note(original(**options))
-            if not found.success:
-                raise not_converged(full_name, found.message)
-            return found.x
+            return given.answer_in(told.note(original(**options)))
 
-        x = Optimum(full_name, given.parameters, value, *more).minimum(start, (n,), find)
+        x = Optimum(given, value, *more).minimum(start, (n,), find)
         return told.result({"x": x, "fun": value(arguments, x)}, module.OptimizeResult)
 
 
@@ -149,19 +143,18 @@ def _brute(module: Any) -> None:
             )
         n = len(given["ranges"])
         value = lambda a, x: a["func"](x if n > 1 else part(x, 0, 0), *a["args"])
-        optimum = Optimum("scipy.optimize.brute", given.parameters, value)
+        optimum = Optimum(given, value)
         return optimum.minimum(np.ones(n), (n,), lambda plain: original(**given.passed(plain)))
 
 
 def _interval(module: Any, name: str) -> None:
     original = getattr(module, name)
-    full_name = f"scipy.optimize.{name}"
 
     @solver(original)
     def search(given: Given) -> Any:
         if given["full_output"]:
             raise UnsupportedFunctionError(
-                f"{full_name} with full_output=True on traced values",
+                f"{given.name} with full_output=True on traced values",
                 remedy="use scipy.optimize.minimize_scalar, whose result has fields",
             )
         value = lambda a, x: a["func"](part(x, 0, 0), *a["args"])
@@ -173,7 +166,7 @@ def _interval(module: Any, name: str) -> None:
             as_number = lambda x, *rest: float(plain["func"](x, *rest))
             return original(**{**given.passed(plain), "func": as_number})
 
-        return Optimum(full_name, given.parameters, value, (), limits).minimum(np.ones(1), (), find)
+        return Optimum(given, value, (), limits).minimum(np.ones(1), (), find)
 
 
 def _leastsq(module: Any) -> None:
@@ -187,7 +180,7 @@ def _leastsq(module: Any) -> None:
                 remedy="use scipy.optimize.least_squares, or curve_fit for the covariance",
             )
         start = vector(array(given["x0"]))
-        told = Told("scipy.optimize.leastsq", given.parameters.values)
+        told = given.told()
 
         def value(a: Any, x: Any) -> Any:
             r = vector(a["func"](x, *a["args"]))
@@ -196,11 +189,11 @@ def _leastsq(module: Any) -> None:
         def find(plain: dict[str, Any]) -> Any:
             x, _, _, message, flag = original(**{**given.passed(plain), "full_output": True})
             if flag not in (1, 2, 3, 4):
-                raise not_converged("scipy.optimize.leastsq", message)
+                raise given.not_converged(message)
             told.note(flag)
             return x
 
-        x = Optimum("scipy.optimize.leastsq", given.parameters, value).minimum(start, shape_of(start), find)
+        x = Optimum(given, value).minimum(start, shape_of(start), find)
         return x, told.field("ier", read=lambda flag: flag) if told.runs else 1
 
 

@@ -36,6 +36,7 @@ from wengert.backend.llvm.arrays.buffer import (
     Complex,
     Scalar,
     contiguous_strides,
+    dot,
     is_native,
     known,
     product,
@@ -230,14 +231,18 @@ class Emitter:
         """Where a slot lies now."""
         return self._heap[id(slot)].current() if id(slot) in self._heap else self._pointer(slot, [])
 
+    def made(self, slot: Slot, buffer: Buffer) -> Array:
+        """The array that was just written into the memory of a slot."""
+        slot.epoch += 1
+        return in_memory(self.cx, buffer, slot)
+
     # ------------------------------------------------------------------------------------------------------- copying
 
     def make(self, array: Array, slot: Slot, folds: Sequence[FoldProtocol] = ()) -> Array:
         """Compute an array into a slot, and reductions of it."""
         buffer = self.allocate(slot, array.lengths)
         self.fill(array, buffer, folds)
-        slot.epoch += 1
-        return in_memory(self.cx, buffer, slot)
+        return self.made(slot, buffer)
 
     def in_buffer(self, array: Array) -> Buffer:
         """The array in memory; where it is not, in scratch memory."""
@@ -281,7 +286,7 @@ class Emitter:
             strides = contiguous_strides(builder, target.lengths) if target.strides is None else target.strides
             with shared(cx, array.lengths, target.dtype, totals=folds, is_independent=True) as indices:
                 value = array.load(indices)
-                store_element(cx.builder, value, target.pointer, _dot(cx.builder, indices, strides), target.dtype)
+                store_element(cx.builder, value, target.pointer, dot(cx.builder, indices, strides), target.dtype)
                 for fold in folds:
                     fold.add(value)
         self.work(total)
@@ -356,17 +361,6 @@ def _is_transposed(buffer: Buffer) -> bool:
 def _is_at_most(length: ir.Value, bound: int) -> bool:
     n = known(length)
     return n is not None and n <= bound
-
-
-def _dot(builder: ir.IRBuilder, indices: Sequence[ir.Value], strides: Sequence[ir.Value]) -> ir.Value:
-    total: ir.Value = I64(0)
-    for i, s in zip(indices, strides, strict=True):
-        if known(s) == 1:
-            term = i
-        else:
-            term = builder.mul(i, s, flags=("nsw",))
-        total = term if known(total) == 0 else builder.add(total, term, flags=("nsw",))
-    return total
 
 
 def constant(value: Any, dtype: np.dtype) -> Scalar:

@@ -231,9 +231,7 @@ def _by_library(em: Emitter, frame: Frame, node: Node, inputs: list[Buffer]) -> 
         return how
     for v, out in zip(node.outs, outs, strict=True):
         if v.type.ndim:
-            slot = frame.plan.slots[v]
-            slot.epoch += 1
-            frame.values[v] = in_memory(em.cx, out, slot)
+            frame.values[v] = em.made(frame.plan.slots[v], out)
         else:
             frame.values[v] = in_memory(em.cx, out).load([])
     em.work(I64(1024))

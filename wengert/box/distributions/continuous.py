@@ -2,7 +2,8 @@
 
 Formulas are those that keep their digits far out: logarithms of tails are stated where the tail itself underflows,
 complements (`sf`) are never 1 − cdf unless that is exact, and densities go through their logarithms, unless they have
-a zero at the boundary, where the logarithm has no derivative but the density has.
+a zero at the boundary, where the logarithm has no derivative but the density has. Tails that are the exponential of a
+stated logarithm, or 1 less it, are not stated.
 """
 
 from __future__ import annotations
@@ -156,9 +157,6 @@ CONTINUOUS["uniform"] = Continuous(
 CONTINUOUS["expon"] = Continuous(
     support=(0, INF),
     logpdf=lambda z: -z,
-    cdf=lambda z: -np.expm1(-z),
-    sf=lambda z: np.exp(-z),
-    logcdf=log1mexp,
     logsf=lambda z: -z,
     ppf=lambda q: -np.log1p(-q),
     isf=lambda q: -np.log(q),
@@ -229,9 +227,6 @@ CONTINUOUS["pareto"] = Continuous(
     spare=2.0,
     valid=positive,
     logpdf=lambda z, b: np.log(b) - (b + 1) * np.log(z),
-    cdf=lambda z, b: -np.expm1(-b * np.log(z)),
-    sf=lambda z, b: np.exp(-b * np.log(z)),
-    logcdf=lambda z, b: log1mexp(b * np.log(z)),
     logsf=lambda z, b: -b * np.log(z),
     ppf=lambda q, b: np.exp(-np.log1p(-q) / b),
     isf=lambda q, b: np.exp(-np.log(q) / b),
@@ -256,8 +251,6 @@ CONTINUOUS["weibull_min"] = on_half_line(
     "c",
     logpdf=lambda z, c: np.log(c) + sc.xlogy(c - 1, z) - z**c,
     pdf=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
-    cdf=lambda z, c: -np.expm1(-(z**c)),
-    sf=lambda z, c: np.exp(-(z**c)),
     logcdf=_weibull_logcdf,
     logsf=lambda z, c: -(z**c),
     ppf=lambda q, c: (-np.log1p(-q)) ** (1 / c),

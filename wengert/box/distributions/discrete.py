@@ -25,7 +25,6 @@ from wengert.box.distributions.univariate import (
     all_of,
     checked,
     either,
-    log1mexp,
     shaped,
     split,
 )
@@ -247,9 +246,6 @@ DISCRETE["geom"] = Discrete(
     valid=lambda p: all_of(p > 0, p <= 1),
     logpmf=lambda k, p: sc.xlog1py(k - 1, -p) + np.log(p),
     pmf=lambda k, p: p * (1 - p) ** (k - 1.0),
-    cdf=lambda k, p: -np.expm1(k * np.log1p(-p)),
-    sf=lambda k, p: np.exp(k * np.log1p(-p)),
-    logcdf=lambda k, p: log1mexp(-k * np.log1p(-p)),
     logsf=lambda k, p: k * np.log1p(-p),
     entropy=lambda p: -np.log(p) - sc.xlog1py(1 - p, -p) / p,
     mean=lambda p: 1 / p,

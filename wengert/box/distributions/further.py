@@ -98,9 +98,6 @@ FURTHER: dict[str, Univariate] = {
     "rayleigh": on_half_line(
         logpdf=lambda z: np.log(z) - 0.5 * z * z,
         vanishes_below=True,
-        cdf=lambda z: -np.expm1(-0.5 * z * z),
-        sf=lambda z: np.exp(-0.5 * z * z),
-        logcdf=lambda z: log1mexp(0.5 * z * z),
         logsf=lambda z: -0.5 * z * z,
         ppf=lambda q: np.sqrt(-2 * np.log1p(-q)),
     ),
@@ -121,8 +118,6 @@ FURTHER: dict[str, Univariate] = {
     "lomax": on_half_line(
         "c",
         logpdf=lambda z, c: np.log(c) - (c + 1) * np.log1p(z),
-        cdf=lambda z, c: -np.expm1(-c * np.log1p(z)),
-        sf=lambda z, c: np.exp(-c * np.log1p(z)),
         logsf=lambda z, c: -c * np.log1p(z),
         ppf=lambda q, c: np.expm1(-np.log1p(-q) / c),
     ),
@@ -139,8 +134,6 @@ FURTHER: dict[str, Univariate] = {
         "c d",
         vanishes_below=True,
         logpdf=lambda z, c, d: np.log(c) + np.log(d) + (c - 1) * np.log(z) - (d + 1) * np.logaddexp(0.0, c * np.log(z)),
-        cdf=lambda z, c, d: -np.expm1(-d * np.logaddexp(0.0, c * np.log(z))),
-        sf=lambda z, c, d: np.exp(-d * np.logaddexp(0.0, c * np.log(z))),
         logsf=lambda z, c, d: -d * np.logaddexp(0.0, c * np.log(z)),
         ppf=lambda q, c, d: np.expm1(-np.log1p(-q) / d) ** (1 / c),
     ),
@@ -196,8 +189,6 @@ FURTHER: dict[str, Univariate] = {
     # ------------------------------------------------------------------------------------------------------ all numbers
     "gumbel_r": Continuous(
         logpdf=lambda z: -z - np.exp(-z),
-        cdf=lambda z: np.exp(-np.exp(-z)),
-        sf=lambda z: -np.expm1(-np.exp(-z)),
         logcdf=lambda z: -np.exp(-z),
         ppf=lambda q: -np.log(-np.log(q)),
         mean=lambda: np.euler_gamma,
@@ -205,8 +196,6 @@ FURTHER: dict[str, Univariate] = {
     ),
     "gumbel_l": Continuous(
         logpdf=lambda z: z - np.exp(z),
-        cdf=lambda z: -np.expm1(-np.exp(z)),
-        sf=lambda z: np.exp(-np.exp(z)),
         logsf=lambda z: -np.exp(z),
         ppf=lambda q: np.log(-np.log1p(-q)),
         mean=lambda: -np.euler_gamma,
@@ -236,8 +225,6 @@ FURTHER: dict[str, Univariate] = {
         ("c",),
         valid=positive,
         logpdf=lambda z, c: np.log(c) - z - (c + 1) * np.logaddexp(0.0, -z),
-        cdf=lambda z, c: np.exp(-c * np.logaddexp(0.0, -z)),
-        sf=lambda z, c: -np.expm1(-c * np.logaddexp(0.0, -z)),
         logcdf=lambda z, c: -c * np.logaddexp(0.0, -z),
         ppf=lambda q, c: -np.log(np.expm1(-np.log(q) / c)),
     ),

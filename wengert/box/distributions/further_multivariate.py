@@ -12,7 +12,6 @@ import scipy.special as sc
 from wengert.box.distributions.multivariate import (
     cholesky_factor,
     demand,
-    exp_of,
     log_determinant,
     multigammaln,
     wishart_parameters,
@@ -87,19 +86,8 @@ def _dirichlet_counts_logpmf(x: Any, alpha: Any, n: Any) -> Any:
 
 
 FURTHER_MULTIVARIATE: dict[str, dict[str, Callable]] = {
-    "invwishart": {
-        "logpdf": _inverse_wishart_logpdf,
-        "pdf": exp_of(_inverse_wishart_logpdf),
-        "mean": _inverse_wishart_mean,
-    },
-    "matrix_normal": {"logpdf": _matrix_normal_logpdf, "pdf": exp_of(_matrix_normal_logpdf)},
-    "vonmises_fisher": {"logpdf": _direction_logpdf, "pdf": exp_of(_direction_logpdf)},
-    "dirichlet_multinomial": {"logpmf": _dirichlet_counts_logpmf, "pmf": exp_of(_dirichlet_counts_logpmf)},
-}
-
-FURTHER_PARAMETERS: dict[str, tuple[str, ...]] = {
-    "invwishart": ("df", "scale"),
-    "matrix_normal": ("mean", "rowcov", "colcov"),
-    "vonmises_fisher": ("mu", "kappa"),
-    "dirichlet_multinomial": ("alpha", "n"),
+    "invwishart": {"logpdf": _inverse_wishart_logpdf, "mean": _inverse_wishart_mean},
+    "matrix_normal": {"logpdf": _matrix_normal_logpdf},
+    "vonmises_fisher": {"logpdf": _direction_logpdf},
+    "dirichlet_multinomial": {"logpmf": _dirichlet_counts_logpmf},
 }

@@ -11,6 +11,7 @@ scipy.stats takes long to import. Nothing here imports it: whoever holds one of 
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import math
 import sys
@@ -25,9 +26,8 @@ from wengert.box.distributions.categorical import Categorical
 from wengert.box.distributions.continuous import CONTINUOUS
 from wengert.box.distributions.discrete import DISCRETE
 from wengert.box.distributions.further import FURTHER
-from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE, FURTHER_PARAMETERS
+from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE
 from wengert.box.distributions.multivariate import MULTIVARIATE as USUAL_MULTIVARIATE
-from wengert.box.distributions.multivariate import PARAMETERS as USUAL_PARAMETERS
 from wengert.box.distributions.new_style import NEW_FAMILIES, as_traced, kind_of, made
 from wengert.box.distributions.rarer import RARER
 from wengert.box.distributions.rarest import RAREST
@@ -39,8 +39,22 @@ from wengert.ops.op import Traced
 from wengert.running import running
 
 UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER, **RAREST, **SUMMED}
-MULTIVARIATE = {**USUAL_MULTIVARIATE, **FURTHER_MULTIVARIATE}
-PARAMETERS = {**USUAL_PARAMETERS, **FURTHER_PARAMETERS}
+
+
+def _with_density(methods: dict[str, Callable]) -> dict[str, Callable]:
+    """Methods of a distribution, and the density or mass, of which the logarithm is among them."""
+    (log,) = [name for name in ("logpdf", "logpmf") if name in methods]
+    return {**methods, log.removeprefix("log"): lambda *args, **kwargs: np.exp(methods[log](*args, **kwargs))}
+
+
+def _parameters(methods: dict[str, Callable]) -> tuple[str, ...]:
+    density = methods["logpdf" if "logpdf" in methods else "logpmf"]
+    return tuple(inspect.signature(density).parameters)[1:]
+
+
+MULTIVARIATE = {name: _with_density(row) for name, row in {**USUAL_MULTIVARIATE, **FURTHER_MULTIVARIATE}.items()}
+PARAMETERS = {name: _parameters(row) for name, row in MULTIVARIATE.items()}
+"""The parameters in the order in which SciPy takes them; a frozen distribution of SciPy's has them as attributes."""
 _MODULE = "scipy.stats."
 METHODS = (
     *("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),

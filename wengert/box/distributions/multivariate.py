@@ -92,10 +92,6 @@ def _squared_distance(dev: Any, factor: Any) -> Any:
     return np.reshape(np.sum(white * white, axis=0), shape[:-1])
 
 
-def exp_of(log_density: Callable) -> Callable:
-    return lambda *args, **kwargs: np.exp(log_density(*args, **kwargs))
-
-
 # -------------------------------------------------------------------------------------------------- normal, Student's t
 
 
@@ -320,42 +316,12 @@ def _wishart_mean(df: Any, scale: Any) -> Any:
 
 
 MULTIVARIATE: dict[str, dict[str, Callable]] = {
-    "multivariate_normal": {
-        "logpdf": _normal_logpdf,
-        "pdf": exp_of(_normal_logpdf),
-        "entropy": _normal_entropy,
-    },
-    "multivariate_t": {
-        "logpdf": _student_logpdf,
-        "pdf": exp_of(_student_logpdf),
-        "entropy": _student_entropy,
-    },
+    "multivariate_normal": {"logpdf": _normal_logpdf, "entropy": _normal_entropy},
+    "multivariate_t": {"logpdf": _student_logpdf, "entropy": _student_entropy},
     "dirichlet": {
-        "logpdf": _dirichlet_logpdf,
-        "pdf": exp_of(_dirichlet_logpdf),
-        "entropy": _dirichlet_entropy,
-        "mean": _dirichlet_mean,
-        "var": _dirichlet_var,
+        "logpdf": _dirichlet_logpdf, "entropy": _dirichlet_entropy, "mean": _dirichlet_mean, "var": _dirichlet_var,
     },
-    "multinomial": {
-        "logpmf": _multinomial_logpmf,
-        "pmf": exp_of(_multinomial_logpmf),
-        "entropy": _multinomial_entropy,
-        "mean": _multinomial_mean,
-    },
-    "wishart": {
-        "logpdf": _wishart_logpdf,
-        "pdf": exp_of(_wishart_logpdf),
-        "entropy": _wishart_entropy,
-        "mean": _wishart_mean,
-    },
-}
-
-PARAMETERS: dict[str, tuple[str, ...]] = {
-    "multivariate_normal": ("mean", "cov", "allow_singular"),
-    "multivariate_t": ("loc", "shape", "df", "allow_singular"),
-    "dirichlet": ("alpha",),
-    "multinomial": ("n", "p"),
-    "wishart": ("df", "scale"),
-}
-"""The parameters in the order in which SciPy takes them; a frozen distribution of SciPy's has them as attributes."""
+    "multinomial": {"logpmf": _multinomial_logpmf, "entropy": _multinomial_entropy, "mean": _multinomial_mean},
+    "wishart": {"logpdf": _wishart_logpdf, "entropy": _wishart_entropy, "mean": _wishart_mean},
+}  # fmt: skip
+"""Their methods; parameters stand in SciPy's order, and have the names that they have there."""

@@ -125,6 +125,15 @@ class Univariate:
     data_name = "x"
     scaled = True
 
+    def __post_init__(self) -> None:
+        """A tail follows from its logarithm, and from that the other one."""
+        for tail, other in (("cdf", "sf"), ("sf", "cdf")):
+            log = getattr(self, f"log{tail}")
+            if log is not None and getattr(self, tail) is None:
+                setattr(self, tail, lambda z, *shapes, log=log: np.exp(log(z, *shapes)))
+            if log is not None and getattr(self, other) is None:
+                setattr(self, other, lambda z, *shapes, log=log: -np.expm1(log(z, *shapes)))
+
     def method(self, name: str) -> Callable | None:
         """The method of this name with SciPy's signature; `None` if it is not supported."""
         evaluate: Callable | None = self.interval if name == "support" else self.evaluation(name)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, reject_out
-from wengert.box.functions.operands import array, in_double, pick, stacked
+from wengert.box.dispatch import FUNCTIONS, implements_blind
+from wengert.box.functions.operands import array, in_double, pick, stacked, unsupported_option
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -184,8 +184,13 @@ def _matrix(x: Any, name: str) -> Any:
     return in_double(x)  # in which SciPy computes distances of single precision, too
 
 
+def _reject_out(out: Any, function: str) -> None:
+    if out is not None:
+        raise unsupported_option(f"scipy.spatial.distance.{function}", "out=", "use the returned result")
+
+
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
-    reject_out(out, "scipy.spatial.distance.cdist")
+    _reject_out(out, "cdist")
     a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
     if shape_of(a)[1] != shape_of(b)[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
@@ -195,7 +200,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
 
 
 def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
-    reject_out(out, "scipy.spatial.distance.pdist")
+    _reject_out(out, "pdist")
     x = _matrix(X, "X")
     distance = _metric(metric, lambda: x, kwargs)
     first, second = np.triu_indices(shape_of(x)[0], 1)

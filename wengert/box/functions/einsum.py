@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import implements
 from wengert.box.functions.operands import cast, operand
 from wengert.ops import products
 from wengert.ops import shape as s
@@ -28,16 +28,8 @@ Labels = list[Any]
 
 
 @implements(np.einsum)
-def einsum(
-    *operands: Any,
-    out: Any = None,
-    dtype: Any = None,
-    order: str = "K",
-    casting: str = "safe",
-    optimize: Any = False,
-) -> Any:
+def einsum(*operands: Any, dtype: Any = None, order: str = "K", casting: str = "safe", optimize: Any = False) -> Any:
     """Memory order and casting rules have no meaning for traced values; the op chooses its own contraction order."""
-    reject_out(out, "np.einsum")
     xs, labels, output = _parse(operands)
     if dtype is not None:
         wanted = np.dtype(dtype)

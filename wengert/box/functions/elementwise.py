@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, reject_out
+from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements
 from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import cast, operand, promoting, with_dtype
 from wengert.errors import UnsupportedFunctionError
@@ -165,17 +165,7 @@ UFUNCS[np.frexp] = frexp
 
 
 @implements(np.clip)
-def clip(
-    a: Any,
-    a_min: Any = None,
-    a_max: Any = None,
-    out: Any = None,
-    *,
-    min: Any = None,
-    max: Any = None,
-    **options: Any,
-) -> Any:
-    reject_out(out, "np.clip")
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **options: Any) -> Any:
     if options:
         raise UnsupportedFunctionError(
             f"np.clip with {', '.join(options)}= on a traced value",
@@ -216,16 +206,14 @@ def clip_ufunc(x: Any, low: Any, high: Any, /, **options: Any) -> Any:
 
 
 @implements(np.round, np.around)
-def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    reject_out(out, "np.round")
+def round(a: Any, decimals: int = 0) -> Any:
     if is_complex(a):
         return e.round(s.real(a), decimals=decimals) + 1j * e.round(s.imag(a), decimals=decimals)
     return e.round(a, decimals=decimals)
 
 
 @implements(np.fix)
-def fix(x: Any, out: Any = None) -> Any:
-    reject_out(out, "np.fix")
+def fix(x: Any) -> Any:
     return e.trunc(x)
 
 
@@ -266,12 +254,10 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
 
 
 @implements(np.isposinf)
-def isposinf(x: Any, out: Any = None) -> Any:
-    reject_out(out, "np.isposinf")
+def isposinf(x: Any) -> Any:
     return e.equal(x, np.inf)
 
 
 @implements(np.isneginf)
-def isneginf(x: Any, out: Any = None) -> Any:
-    reject_out(out, "np.isneginf")
+def isneginf(x: Any) -> Any:
     return e.equal(x, -np.inf)

@@ -27,7 +27,7 @@ def _with_names(name: str) -> Callable:
     inverse = name in ("idct", "idst", "idctn", "idstn")
     new = BLIND[getattr(scipy.fft, name.removeprefix("i") if inverse else name)]
 
-    def implementation(x: Any, *args: Any, shape: Any = None, overwrite_x: bool = False, **kwargs: Any) -> Any:
+    def implementation(x: Any, *args: Any, shape: Any = None, **kwargs: Any) -> Any:
         if shape is not None:
             kwargs["s"] = shape
         if inverse:  # without the factor: the transform of the other type
@@ -38,7 +38,7 @@ def _with_names(name: str) -> Callable:
     return implementation
 
 
-def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False) -> Any:
+def rfft(x: Any, n: int | None = None, axis: int = -1) -> Any:
     """y(0), Re y(1), Im y(1), Re y(2), …"""
     x = array(x)
     n = shape_of(x)[axis] if n is None else n
@@ -49,7 +49,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
     return np.moveaxis(row[..., kept], -1, axis)
 
 
-def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False) -> Any:
+def irfft(x: Any, n: int | None = None, axis: int = -1) -> Any:
     row = np.moveaxis(array(x), axis, -1)
     if n is not None and n != shape_of(row)[-1]:
         raise UnsupportedFunctionError(

@@ -219,7 +219,7 @@ def _savgol(original: Any, coefficients: Any) -> Any:
     return savgol_filter
 
 
-def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: bool = False) -> Any:
+def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Any:
     if type not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     (x,) = floating(array(data))

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.fft
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import BLIND, CALLABLES, FUNCTIONS, implements, implements_blind
+from wengert.box.dispatch import CALLABLES, FUNCTIONS, implements, implements_blind, meaning_of
 from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, holds_traced, join, part
 from wengert.ops import fourier as f
@@ -78,7 +78,7 @@ def _axes(x: Any, lengths: Any, axes: Any) -> tuple[list[int], list[int | None]]
 
 
 def _complex_transform(op: Any) -> Callable:
-    def transform(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any, **options: Any) -> Any:
+    def transform(x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
         x = _floating(x)
         axis = normalize_axis_index(axis, ndim_of(x))
         return op(_as_complex(_resized(x, n, axis)), axis=axis, norm=_norm(norm))
@@ -90,13 +90,13 @@ fft = _complex_transform(f.fft)
 ifft = _complex_transform(f.ifft)
 
 
-def rfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def rfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
     x = _as_real(_floating(x))
     axis = normalize_axis_index(axis, ndim_of(x))
     return f.rfft(_resized(x, n, axis), axis=axis, norm=_norm(norm))
 
 
-def irfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def irfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
     x = _as_complex(_floating(x))
     axis = normalize_axis_index(axis, ndim_of(x))
     n = 2 * (shape_of(x)[axis] - 1) if n is None else n
@@ -105,11 +105,11 @@ def irfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any,
     return f.irfft(_resized(x, n // 2 + 1, axis), n=n, axis=axis, norm=_norm(norm))
 
 
-def hfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def hfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
     return irfft(_conjugate(array(x)), n, axis, OPPOSITE[_norm(norm)])
 
 
-def ihfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def ihfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
     return s.conjugate(rfft(x, n, axis, OPPOSITE[_norm(norm)]))
 
 
@@ -117,7 +117,7 @@ def ihfft(x: Any, n: Any = None, axis: int = -1, norm: Any = None, *unused: Any,
 
 
 def _each_axis(one: Callable) -> Callable:
-    def transform(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: Any, **options: Any) -> Any:
+    def transform(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
         x = _as_complex(_floating(x))
         for axis, n in reversed(list(zip(*_axes(x, s, axes), strict=True))):
             x = one(x, n, axis, norm)
@@ -130,7 +130,7 @@ fftn = _each_axis(fft)
 ifftn = _each_axis(ifft)
 
 
-def rfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def rfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     x = _floating(x)
     *rest, (last, n) = zip(*_axes(x, s, axes), strict=True)
     x = rfft(x, n, last, norm)
@@ -139,7 +139,7 @@ def rfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: An
     return x
 
 
-def irfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def irfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     x = _floating(x)
     *rest, (last, length) = zip(*_axes(x, s, axes), strict=True)
     for axis, n in rest:
@@ -147,16 +147,16 @@ def irfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: A
     return irfft(x, length, last, norm)
 
 
-def hfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def hfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     return irfftn(_conjugate(array(x)), s, axes, OPPOSITE[_norm(norm)])
 
 
-def ihfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None, *unused: Any, **options: Any) -> Any:
+def ihfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     return _conjugate(rfftn(x, s, axes, OPPOSITE[_norm(norm)]))
 
 
 def _of_two_axes(of_all: Callable) -> Callable:
-    def transform(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, *unused: Any, **options: Any) -> Any:
+    def transform(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
         return of_all(x, s, axes, norm)
 
     return transform
@@ -223,27 +223,11 @@ def _real_transform(op: Any, inverse: bool) -> tuple[Callable, Callable]:
             type, norm = _INVERSE_TYPE[type], OPPOSITE[norm]
         return op(_resized(x, n, axis), type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
 
-    def one(
-        x: Any,
-        type: int = 2,
-        n: Any = None,
-        axis: int = -1,
-        norm: Any = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        orthogonalize: Any = None,
-    ) -> Any:
+    def one(x: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, orthogonalize: Any = None) -> Any:
         return along(_floating(x), type, n, axis, norm, orthogonalize)
 
     def several(
-        x: Any,
-        type: int = 2,
-        s: Any = None,
-        axes: Any = None,
-        norm: Any = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        orthogonalize: Any = None,
+        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None, orthogonalize: Any = None
     ) -> Any:
         x = _floating(x)
         for axis, n in zip(*_axes(x, s, axes), strict=True):
@@ -286,7 +270,7 @@ def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) 
 
 def _instead(multimethod: Any) -> Callable:
     """What is called for a function of `scipy.fft`, most of which are objects: ours if an argument is traced."""
-    implementation = BLIND.get(multimethod)
+    implementation = meaning_of(multimethod)
     if implementation is None:
         return multimethod
 

@@ -7,15 +7,16 @@ from the grid; where it lies on the grid is locally constant, and distances carr
 
 from __future__ import annotations
 
-import itertools
+import inspect
 import math
 import string
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind
+from wengert.box.dispatch import FUNCTIONS, implements_blind, name_of
 from wengert.box.functions.operands import answer, array, cast, in_double, operand, stacked, unsupported_option
 from wengert.box.functions.products import conj
 from wengert.errors import UnsupportedFunctionError
@@ -68,12 +69,37 @@ def continued(x: Any, widths: list[tuple[int, int]], mode: str, cval: Any) -> An
     return FUNCTIONS[np.pad](x, widths, _PADDING[mode], **options)
 
 
-def finished(y: Any, x: Any, output: Any, function: str) -> Any:
-    """A result in the type that was asked for, by default that of the input."""
-    if isinstance(output, Traced) or (hasattr(output, "shape") and not isinstance(output, (type, np.dtype))):
-        raise unsupported_option(f"scipy.ndimage.{function}", "an array for output", "use the returned result")
-    dtype = np.result_type(dtype_of(x), dtype_of(y)) if dtype_of(y).kind == "c" else dtype_of(x)
-    return cast(y, dtype if output is None else output)
+def of_images(original: Any, f: Callable) -> Callable:
+    """A function of scipy.ndimage, given one of an array of floats that knows nothing of `output`: the type that is
+    asked for, by default that of the input, or the one in which splines are computed."""
+    parameters = inspect.signature(original).parameters
+    place, usual = list(parameters).index("output"), parameters["output"].default
+
+    def called(*args: Any, output: Any = usual, **options: Any) -> Any:
+        args = args or (options.pop("input"),)
+        if len(args) > place:
+            output, args = args[place], (*args[:place], *args[place + 1 :])
+        if isinstance(output, Traced) or (hasattr(output, "shape") and not isinstance(output, (type, np.dtype))):
+            raise unsupported_option(name_of(original), "an array for output", "use the returned result")
+        x = of_floats(args[0], original.__name__)
+        y = f(x, *args[1:], **options)
+        if output is None:
+            output = np.result_type(dtype_of(x), dtype_of(y)) if dtype_of(y).kind == "c" else dtype_of(x)
+        return y if output is usual else cast(y, output)
+
+    return called
+
+
+def register_all(module: Any, implementations: dict[str, Callable]) -> None:
+    """Declare what functions of scipy.ndimage do (see `of_images`)."""
+    for name, f in implementations.items():
+        original = getattr(module, name)
+        implements_blind(original)(of_images(original, f))
+
+
+def axes_of(x: Any, axes: Any) -> tuple[int, ...]:
+    """The axes that are meant: all, unless some are given."""
+    return tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
 
 
 def of_floats(x: Any, function: str) -> Any:
@@ -120,33 +146,27 @@ def _slid(
     return s.transpose(y, axes=tuple(np.argsort(order).tolist()))
 
 
-def _filter(function: str, convolves: bool) -> Any:
+def _filter(convolves: bool) -> Callable:
     def implementation(
-        input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-        axes: Any = None,
-    ) -> Any:  # fmt: skip
-        x = of_floats(input, function)
-        along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
-        y = _slid(x, array(weights), along, mode, cval, sequence(origin, len(along)), convolves)
-        return finished(y, x, output, function)
+        x: Any, weights: Any, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+    ) -> Any:
+        along = axes_of(x, axes)
+        return _slid(x, array(weights), along, mode, cval, sequence(origin, len(along)), convolves)
 
     return implementation
 
 
-def _filter1d(function: str, convolves: bool) -> Any:
+def _filter1d(convolves: bool) -> Callable:
     def implementation(
-        input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
-        origin: int = 0,
-    ) -> Any:  # fmt: skip
-        x = of_floats(input, function)
-        axis = normalize_axis_index(axis, ndim_of(x))
-        return finished(_slid(x, array(weights), (axis,), mode, cval, [origin], convolves), x, output, function)
+        x: Any, weights: Any, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+    ) -> Any:
+        return _slid(x, array(weights), (normalize_axis_index(axis, ndim_of(x)),), mode, cval, [origin], convolves)
 
     return implementation
 
 
-correlate, convolve = _filter("correlate", False), _filter("convolve", True)
-correlate1d, convolve1d = _filter1d("correlate1d", False), _filter1d("convolve1d", True)
+correlate, convolve = _filter(False), _filter(True)
+correlate1d, convolve1d = _filter1d(False), _filter1d(True)
 
 
 def _gaussian(sigma: Any, order: int, radius: int) -> Any:
@@ -169,51 +189,46 @@ def _gaussian(sigma: Any, order: int, radius: int) -> Any:
 
 
 def gaussian_filter1d(
-    input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
-    truncate: float = 4.0, *, radius: int | None = None,
+    x: Any, sigma: Any, axis: int = -1, order: int = 0, mode: str = "reflect", cval: Any = 0.0, truncate: float = 4.0,
+    *, radius: int | None = None,
 ) -> Any:  # fmt: skip
     sigma = operand(sigma)
     if radius is None:
         radius = int(truncate * answer(float, sigma) + 0.5)
     weights = s.flip(_gaussian(sigma, order, radius), axis=(0,))
-    return correlate1d(input, weights, axis, output, mode, cval)
+    return correlate1d(x, weights, axis, mode, cval)
 
 
 def gaussian_filter(
-    input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-    truncate: float = 4.0, *, radius: Any = None, axes: Any = None,
+    x: Any, sigma: Any, order: Any = 0, mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
+    radius: Any = None, axes: Any = None,
 ) -> Any:  # fmt: skip
-    x = y = of_floats(input, "gaussian_filter")
-    along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+    along = axes_of(x, axes)
     n = len(along)
     radii = [None] * n if radius is None else sequence(radius, n)
     for k, one_sigma, one_order, one_mode, one_radius in zip(
         along, sequence(sigma, n), sequence(order, n), sequence(mode, n), radii, strict=True
     ):
         if answer(float, one_sigma) > 1e-15:
-            y = gaussian_filter1d(y, one_sigma, k, one_order, None, one_mode, cval, truncate, radius=one_radius)
-    return finished(y, x, output, "gaussian_filter")
+            x = gaussian_filter1d(x, one_sigma, k, one_order, one_mode, cval, truncate, radius=one_radius)
+    return x
 
 
-def uniform_filter1d(
-    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
-) -> Any:
-    return correlate1d(input, np.full(size, 1 / size), axis, output, mode, cval, origin)
+def uniform_filter1d(x: Any, size: int, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Any:
+    return correlate1d(x, np.full(size, 1 / size), axis, mode, cval, origin)
 
 
 def uniform_filter(
-    input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-    axes: Any = None,
-) -> Any:  # fmt: skip
-    x = y = of_floats(input, "uniform_filter")
-    along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+    x: Any, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+) -> Any:
+    along = axes_of(x, axes)
     n = len(along)
     for k, one_size, one_origin, one_mode in zip(
         along, sequence(size, n), sequence(origin, n), sequence(mode, n), strict=True
     ):
         if one_size > 1:
-            y = uniform_filter1d(y, int(one_size), k, None, one_mode, cval, one_origin)
-    return finished(y, x, output, "uniform_filter")
+            x = uniform_filter1d(x, int(one_size), k, one_mode, cval, one_origin)
+    return x
 
 
 # ----------------------------------------------------------------------------------------------------- interpolation
@@ -282,10 +297,8 @@ def _axis_weights(c: Any, n: int, order: int, mode: str) -> tuple[Any, Any, Any]
 
 
 def map_coordinates(
-    input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
-    prefilter: bool = True,
-) -> Any:  # fmt: skip
-    x = of_floats(input, "map_coordinates")
+    x: Any, coordinates: Any, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True
+) -> Any:
     points = in_double(array(coordinates))
     if not 0 <= order <= 5:
         raise RuntimeError("spline order not supported")
@@ -314,29 +327,25 @@ def map_coordinates(
     if mode in ("constant", "grid-constant"):
         near = e.where(known, near, cval)
     y = einsum(near, *weights, subscripts=",".join([letters + "z", *[c + "z" for c in letters]]) + "->z")
-    return finished(s.reshape(y, shape=shape), x, output, "map_coordinates")
+    return s.reshape(y, shape=shape)
 
 
 def _places(shape: tuple[int, ...]) -> Any:
     return np.stack(np.meshgrid(*[np.arange(float(n)) for n in shape], indexing="ij"))
 
 
-def shift(
-    input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
-    prefilter: bool = True,
-) -> Any:  # fmt: skip
-    x = of_floats(input, "shift")
+def shift(x: Any, shift: Any, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True) -> Any:
     n = ndim_of(x)
     steps = array(sequence(shift, n))
     places = _places(shape_of(x)) - s.reshape(steps, shape=(n,) + (1,) * n)
-    return map_coordinates(x, places, output, order, mode, cval, prefilter)
+    return map_coordinates(x, places, order, mode, cval, prefilter)
 
 
 def affine_transform(
-    input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
-    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
+    x: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, order: int = 3, mode: str = "constant",
+    cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    x, m = of_floats(input, "affine_transform"), array(matrix)
+    m = array(matrix)
     n = ndim_of(x)
     if ndim_of(m) == 2 and shape_of(m)[1] == n + 1 and shape_of(m)[0] in (n, n + 1):
         offset, m = index(m, pattern=(slice(0, n), n)), index(m, pattern=(slice(0, n), slice(0, n)))
@@ -346,15 +355,14 @@ def affine_transform(
     flat = places.reshape(len(shape), -1)
     moved = matmul(m, flat) if ndim_of(m) == 2 else s.reshape(m, shape=(n, 1)) * flat
     points = s.reshape(moved + s.reshape(offset, shape=(n, 1)), shape=(n, *shape))
-    return map_coordinates(x, points, output, order, mode, cval, prefilter)
+    return map_coordinates(x, points, order, mode, cval, prefilter)
 
 
 def zoom(
-    input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
-    prefilter: bool = True, *, grid_mode: bool = False,
+    x: Any, zoom: Any, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True, *,
+    grid_mode: bool = False,
 ) -> Any:  # fmt: skip
     """The factors only say how many elements there will be: the result does not vary with them."""
-    x = of_floats(input, "zoom")
     n = ndim_of(x)
     factors = [answer(float, f) for f in sequence(zoom, n)]
     shape = tuple(round(m * f) for m, f in zip(shape_of(x), factors, strict=True))
@@ -362,14 +370,13 @@ def zoom(
         places = [(np.arange(k) + 0.5) * (m / k) - 0.5 for k, m in zip(shape, shape_of(x), strict=True)]
     else:
         places = [np.arange(k) * ((m - 1) / (k - 1) if k > 1 else 1.0) for k, m in zip(shape, shape_of(x), strict=True)]
-    return map_coordinates(x, np.stack(np.meshgrid(*places, indexing="ij")), output, order, mode, cval, prefilter)
+    return map_coordinates(x, np.stack(np.meshgrid(*places, indexing="ij")), order, mode, cval, prefilter)
 
 
 def rotate(
-    input: Any, angle: Any, axes: Any = (1, 0), reshape: bool = True, output: Any = None, order: int = 3,
-    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
+    x: Any, angle: Any, axes: Any = (1, 0), reshape: bool = True, order: int = 3, mode: str = "constant",
+    cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    x = of_floats(input, "rotate")
     n = ndim_of(x)
     first, second = sorted(normalize_axis_tuple(axes, n))
     c, sine = cosdg(operand(angle)), sindg(operand(angle))
@@ -386,7 +393,7 @@ def rotate(
     planes = s.reshape(turned, shape=(math.prod(lead), *shape_of(turned)[-2:]))
     found = [
         affine_transform(
-            index(planes, pattern=(k,)), matrix, offset, tuple(size.tolist()), output, order, mode, cval, prefilter
+            index(planes, pattern=(k,)), matrix, offset, tuple(size.tolist()), order, mode, cval, prefilter
         )
         for k in range(math.prod(lead))
     ]
@@ -398,8 +405,7 @@ def rotate(
 def _ndimage(module: Any) -> None:
     filters = {"correlate": correlate, "convolve": convolve, "correlate1d": correlate1d, "convolve1d": convolve1d}
     others = (
-        gaussian_filter1d, gaussian_filter, uniform_filter1d, uniform_filter, map_coordinates, shift, zoom, rotate
+        gaussian_filter1d, gaussian_filter, uniform_filter1d, uniform_filter, map_coordinates, shift, zoom, rotate,
+        affine_transform,
     )  # fmt: skip
-    for name, implementation in itertools.chain(filters.items(), ((f.__name__, f) for f in others)):
-        implements_blind(getattr(module, name))(implementation)
-    implements_blind(module.affine_transform)(affine_transform)
+    register_all(module, {**filters, **{f.__name__: f for f in others}})

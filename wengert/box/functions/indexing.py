@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import FUNCTIONS, implements, lookup, reject_out
+from wengert.box.dispatch import FUNCTIONS, implements, lookup
 from wengert.box.functions.operands import (
     answer,
     array,
@@ -103,8 +103,7 @@ def _demand_within(place: Any, n: Any, message: str) -> None:
 
 
 @implements(np.take)
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    reject_out(out, "np.take")
+def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
     a, axis = flat_if_none(a, axis)
     return pick(a, _positions(indices, shape_of(a)[axis], mode), axis)
 
@@ -140,8 +139,7 @@ def along_axis(x: Any, positions: Any, axis: int) -> Any:
 
 
 @implements(np.compress)
-def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    reject_out(out, "np.compress")
+def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     a, axis = flat_if_none(a, axis)
     return pick(a, answer(lambda c: np.compress(c, np.arange(len(c))), array(condition)), axis)
 
@@ -201,8 +199,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 @implements(np.choose)
-def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
-    reject_out(out, "np.choose")
+def choose(a: Any, choices: Any, mode: Any = "raise") -> Any:
     options = [array(c) for c in choices]
     which = cast(array(_positions(a, len(options), mode)), np.intp)
     _demand_within(which, len(options), "invalid entry in choice array")

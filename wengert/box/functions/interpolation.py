@@ -150,7 +150,6 @@ def bspline(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> P
 
 def interpolating_spline(
     original: Any, x: Any, y: Any, k: Any = 3, t: Any = None, bc_type: Any = None, axis: int = 0,
-    check_finite: bool = True,
 ) -> Piecewise:  # fmt: skip
     """`make_interp_spline`."""
     k = {"linear": 1, "quadratic": 2, "cubic": 3, "quintic": 5}.get(k, k) if isinstance(k, str) else int(k)
@@ -259,7 +258,6 @@ def _linear_in_data(original: Any, name: str, x: Any, y: Any, *args: Any, **kwar
 
 def univariate_spline(
     x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, s: Any = None, ext: Any = 0,
-    check_finite: bool = False,
 ) -> Piecewise:  # fmt: skip
     """The spline through data, as FITPACK has it where nothing is smoothed."""
     if w is not None or any(b is not None for b in bbox) or s != 0 or ext != 0:
@@ -281,14 +279,7 @@ def lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0,
 
 
 def lsq_univariate_spline(
-    x: Any,
-    y: Any,
-    t: Any,
-    w: Any = None,
-    bbox: Any = (None, None),
-    k: int = 3,
-    ext: Any = 0,
-    check_finite: bool = False,
+    x: Any, y: Any, t: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0
 ) -> Piecewise:
     if ext not in (0, "extrapolate"):
         raise _not_yet("an LSQUnivariateSpline of traced data with ext other than 0", "leave ext out")
@@ -299,7 +290,7 @@ def lsq_univariate_spline(
 
 
 def interpolated_univariate_spline(
-    x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0, check_finite: bool = False
+    x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0
 ) -> Piecewise:
     return univariate_spline(x, y, w, bbox, k, 0, ext)
 
@@ -458,24 +449,24 @@ def _interpolate(module: Any) -> None:
         return Interp1d(f.x, f.y, kind, f.axis, True, f.bounds_error, f.fill_value, True)
 
     CALLABLES[module.interp1d] = taken_over(interpolant)
-    implements_blind(module.RegularGridInterpolator)(grid_interpolator)
-    CALLABLES[module.RegularGridInterpolator] = taken_over(interpolator_of)
-    implements_blind(module.interpn)(interpn)
-    implements_blind(module.RectBivariateSpline)(rect_bivariate_spline)
-    for name in ("RectBivariateSpline", "BivariateSpline", "SmoothBivariateSpline", "LSQBivariateSpline"):
+    taking_over: dict[str, tuple[Any, Any]] = {
+        "RegularGridInterpolator": (grid_interpolator, interpolator_of),
+        "RectBivariateSpline": (rect_bivariate_spline, surface_of),
+        "BarycentricInterpolator": (newton.barycentric_interpolator, newton.polynomial_of),
+        "KroghInterpolator": (newton.Polynomial, newton.polynomial_of),
+        "RBFInterpolator": (scattered.RadialInterpolator, scattered.radial_of),
+        "LinearNDInterpolator": (scattered.LinearOnTriangles, scattered.linear_of),
+    }
+    for name, (constructor, of_scipys) in taking_over.items():
+        implements_blind(getattr(module, name))(constructor)
+        CALLABLES[getattr(module, name)] = taken_over(of_scipys)
+    for name in ("BivariateSpline", "SmoothBivariateSpline", "LSQBivariateSpline"):
         CALLABLES[getattr(module, name)] = taken_over(surface_of)
     implements_blind(module.BivariateSpline.ev)(lambda b, xi, yi, dx=0, dy=0: surface_of(b).ev(xi, yi, dx, dy))
-    implements_blind(module.BarycentricInterpolator)(newton.barycentric_interpolator)
-    implements_blind(module.KroghInterpolator)(newton.Polynomial)
+    implements_blind(module.interpn)(interpn)
     implements_blind(module.barycentric_interpolate)(newton.barycentric_interpolate)
     implements_blind(module.krogh_interpolate)(newton.krogh_interpolate)
     implements_blind(module.lagrange)(lagrange)
-    CALLABLES[module.BarycentricInterpolator] = taken_over(newton.polynomial_of)
-    CALLABLES[module.KroghInterpolator] = taken_over(newton.polynomial_of)
-    implements_blind(module.RBFInterpolator)(scattered.RadialInterpolator)
-    CALLABLES[module.RBFInterpolator] = taken_over(scattered.radial_of)
-    implements_blind(module.LinearNDInterpolator)(scattered.LinearOnTriangles)
-    CALLABLES[module.LinearNDInterpolator] = taken_over(scattered.linear_of)
     implements_blind(module.griddata)(scattered.griddata_with(Interp1d))
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, if_present, implements, reject_out
+from wengert.box.dispatch import FUNCTIONS, if_present, implements
 from wengert.box.functions.lengths import (
     agree,
-    diagonal_length,
     diagonal_places,
     is_of_program,
     known,
@@ -32,6 +31,7 @@ from wengert.box.functions.operands import (
     size_of,
     stacked,
 )
+from wengert.box.functions.products import diagonal_of
 from wengert.box.functions.shapes import atleast_1d, atleast_2d, atleast_3d, copied, moveaxis, transpose
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -56,10 +56,7 @@ def _in_dtype(x: Any, dtype: Any, casting: Any) -> Any:
 
 
 @implements(np.concatenate)
-def concatenate(
-    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
-) -> Any:
-    reject_out(out, "np.concatenate")
+def concatenate(arrays: Any, /, axis: int | None = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     pieces = arrays_of(arrays)
     if not pieces:
         raise ValueError("need at least one array to concatenate")
@@ -71,8 +68,7 @@ def concatenate(
 
 
 @implements(np.stack)
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    reject_out(out, "np.stack")
+def stack(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return _in_dtype(stacked(arrays_of(arrays), axis), dtype, casting)
 
 
@@ -368,17 +364,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 @implements(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    a = array(a)
-    ndim = ndim_of(a)
-    if ndim < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
-    axis1, axis2 = normalize_axis_index(axis1, ndim), normalize_axis_index(axis2, ndim)
-    if axis1 == axis2:
-        raise ValueError("axis1 and axis2 cannot be the same")
-    a = moveaxis(a, (axis1, axis2), (-2, -1))
-    n, m = shape_of(a)[-2:]
-    rows, columns = diagonal_places(diagonal_length(n, m, offset), offset)
-    return index(a, rows, columns, pattern=(slice(None),) * (ndim - 2) + (ARRAY, ARRAY))
+    return diagonal_of(array(a), offset, axis1, axis2)
 
 
 @implements(np.lib.stride_tricks.sliding_window_view)

@@ -13,13 +13,14 @@ from typing import Any
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import counting, require
+from wengert.raised import name_of
 from wengert.types import dtype_of, shape_of
 
 
 def refuse_if(wrong: Any, error: type[Exception], message: str) -> None:
     """Raise an error if something is wrong; where that is known only when a captured program runs, it raises."""
     if isinstance(wrong, Traced):
-        call(require, e.logical_not(wrong), error=error.__name__, message=message)
+        call(require, e.logical_not(wrong), error=name_of(error), message=message)
     elif wrong:
         raise error(message)
 

@@ -165,6 +165,8 @@ class Lifted:
         own_dict(new).clear()
         for name, value in zip(held[0], held[1:], strict=True):
             object.__setattr__(new, name, again(value))
+        if running.state.capture is not None and id(x) not in self._outside:
+            running.state.capture.note_created(new)  # as the one that it is a copy of: its arrays are no inputs
         return new
 
     def _current(self, x: Any) -> list[Any]:

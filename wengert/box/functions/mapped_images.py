@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import BLIND, CALLERS, FUNCTIONS, first_by_name, implements_blind
-from wengert.box.functions.images import finished, map_coordinates, of_floats, sequence
+from wengert.box.functions.images import axes_of, map_coordinates, of_images, register_all, sequence
 from wengert.box.functions.neighbourhoods import footprint_of, neighbourhoods
 from wengert.box.functions.operands import array, holds_traced, stacked, unsupported_option
 from wengert.box.functions.reductions import deviation
@@ -36,7 +36,8 @@ def _geometric_transform(original: Callable) -> Callable:
                             order, mode, cval, prefilter)  # fmt: skip
         n = ndim_of(input)
         points = s.reshape(stacked([array(p) for p in moved], -1), shape=(n, *shape))
-        return map_coordinates(input, points, output, order, mode, cval, prefilter)
+        interpolated = of_images(original, lambda x: map_coordinates(x, points, order, mode, cval, prefilter))
+        return interpolated(input, output=output)
 
     return geometric_transform
 
@@ -50,26 +51,26 @@ def _generic_filter(original: Callable) -> Callable:
         if not holds_traced([input, *extra_arguments]):
             return original(input, function, size, footprint, output, mode, cval, origin, extra_arguments,
                             extra_keywords, **({} if axes is None else {"axes": axes}))  # fmt: skip
-        x = of_floats(input, "generic_filter")
-        along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
-        near = neighbourhoods(
-            x, footprint_of(size, footprint, len(along)), mode, cval, sequence(origin, len(along)), along
-        )
-        y = FUNCTIONS[np.apply_along_axis](function, -1, near, *extra_arguments, **(extra_keywords or {}))
-        return finished(y, x, output, "generic_filter")
+
+        def filtered(x: Any) -> Any:
+            along = axes_of(x, axes)
+            shape = footprint_of(size, footprint, len(along))
+            near = neighbourhoods(x, shape, mode, cval, sequence(origin, len(along)), along)
+            return FUNCTIONS[np.apply_along_axis](function, -1, near, *extra_arguments, **(extra_keywords or {}))
+
+        return of_images(original, filtered)(input, output=output)
 
     return generic_filter
 
 
-def _of_each_axis(function: str, combine: Callable) -> Callable:
+def _of_each_axis(combine: Callable) -> Callable:
     """A function of the derivatives along each axis, which a function of the user's computes."""
 
     def implementation(
-        input: Any, derivative: Callable, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-        extra_arguments: Any = (), extra_keywords: Any = None, *, axes: Any = None,
+        x: Any, derivative: Callable, mode: Any = "reflect", cval: Any = 0.0, extra_arguments: Any = (),
+        extra_keywords: Any = None, *, axes: Any = None,
     ) -> Any:  # fmt: skip
-        x = of_floats(input, function)
-        along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+        along = axes_of(x, axes)
         if not along:
             return x
         along_one = BLIND.get(derivative, derivative)  # a function of SciPy's: what it means here
@@ -77,7 +78,7 @@ def _of_each_axis(function: str, combine: Callable) -> Callable:
             along_one(x, k, dtype_of(x), one, cval, *extra_arguments, **(extra_keywords or {}))
             for k, one in zip(along, sequence(mode, len(along)), strict=True)
         ]
-        return finished(combine(parts), x, output, function)
+        return combine(parts)
 
     return implementation
 
@@ -143,9 +144,8 @@ def _blurred(frequencies: list[Any], sigma: list[Any]) -> Any:
 def _ndimage(module: Any) -> None:
     CALLERS[module.geometric_transform] = _geometric_transform(module.geometric_transform)
     CALLERS[module.generic_filter] = _generic_filter(module.generic_filter)
-    by_name = first_by_name(module.generic_laplace, _of_each_axis("generic_laplace", _added), 2)
-    implements_blind(module.generic_laplace)(by_name)
-    implements_blind(module.generic_gradient_magnitude)(_of_each_axis("generic_gradient_magnitude", _length))
+    by_name = {"generic_laplace": _of_each_axis(_added), "generic_gradient_magnitude": _of_each_axis(_length)}
+    register_all(module, by_name)
     responses = {"shift": _shifted, "gaussian": _blurred, "uniform": None, "ellipsoid": None}
     for name, response in responses.items():
         original = getattr(module, f"fourier_{name}")

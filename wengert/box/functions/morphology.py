@@ -10,11 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions.filters import correlate
-from wengert.box.functions.images import finished, of_floats, sequence
+from wengert.box.functions.images import axes_of, of_floats, register_all, sequence
 from wengert.box.functions.neighbourhoods import neighbourhoods, rank_filter
 from wengert.box.functions.operands import array
 from wengert.box.functions.reductions import mean
@@ -46,13 +45,12 @@ def _around(size: Any, footprint: Any, structure: Any, count: int) -> tuple[Any,
     return footprint, structure
 
 
-def _morphological(function: str, dilates: bool) -> Callable:
+def _morphological(dilates: bool) -> Callable:
     def implementation(
-        input: Any, size: Any = None, footprint: Any = None, structure: Any = None, output: Any = None,
-        mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
+        x: Any, size: Any = None, footprint: Any = None, structure: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+        origin: Any = 0, *, axes: Any = None,
     ) -> Any:  # fmt: skip
-        x = of_floats(input, function)
-        along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+        along = axes_of(x, axes)
         near, added = _around(size, footprint, structure, len(along))
         origins = [int(o) for o in sequence(origin, len(along))]
         if dilates:  # what an element reaches, instead of what reaches it: the neighbourhood is turned around
@@ -63,30 +61,19 @@ def _morphological(function: str, dilates: bool) -> Callable:
         if added is not None:
             heights = index(added, *np.nonzero(near), pattern=(ARRAY,) * near.ndim)
             values = values + heights if dilates else values - heights
-        picked = (maximum_of if dilates else minimum_of)(values, axis=(ndim_of(values) - 1,))
-        return finished(picked, x, output, function)
+        return (maximum_of if dilates else minimum_of)(values, axis=(ndim_of(values) - 1,))
 
     return implementation
 
 
-grey_erosion, grey_dilation = _morphological("grey_erosion", False), _morphological("grey_dilation", True)
+grey_erosion, grey_dilation = _morphological(False), _morphological(True)
 
 
-def _composed(function: str, compose: Callable) -> Callable:
+def _composed(compose: Callable) -> Callable:
     """A function of an image, with its erosion and dilation at hand."""
 
-    def implementation(
-        input: Any, size: Any = None, footprint: Any = None, structure: Any = None, output: Any = None,
-        mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
-    ) -> Any:  # fmt: skip
-        def eroded(x: Any) -> Any:
-            return grey_erosion(x, size, footprint, structure, None, mode, cval, origin, axes=axes)
-
-        def dilated(x: Any) -> Any:
-            return grey_dilation(x, size, footprint, structure, None, mode, cval, origin, axes=axes)
-
-        x = of_floats(input, function)
-        return finished(compose(x, eroded, dilated), x, output, function)
+    def implementation(x: Any, *args: Any, **options: Any) -> Any:
+        return compose(x, lambda x: grey_erosion(x, *args, **options), lambda x: grey_dilation(x, *args, **options))
 
     return implementation
 
@@ -117,7 +104,7 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
         raise ValueError(f"dtype={dtype_of(x)} is not supported by medfilt")
     x = s.reshape(x, shape=(1,)) if ndim_of(x) == 0 else x
     sizes = _odd(kernel_size, ndim_of(x))
-    return rank_filter(x, int(np.prod(sizes)) // 2, size=sizes, mode="constant")
+    return rank_filter(of_floats(x, "medfilt"), int(np.prod(sizes)) // 2, size=sizes, mode="constant")
 
 
 def medfilt2d(input: Any, kernel_size: Any = 3) -> Any:
@@ -131,7 +118,7 @@ def order_filter(a: Any, domain: Any, rank: int) -> Any:
     domain = np.asarray(domain)
     if any(m % 2 == 0 for m in domain.shape):
         raise ValueError("Each dimension of domain argument should have an odd number of elements.")
-    return rank_filter(a, rank, footprint=domain, mode="constant")
+    return rank_filter(of_floats(a, "order_filter"), rank, footprint=domain, mode="constant")
 
 
 def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Any:
@@ -147,10 +134,8 @@ def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Any:
 
 @when_imported("scipy.ndimage")
 def _ndimage(module: Any) -> None:
-    implements_blind(module.grey_erosion)(grey_erosion)
-    implements_blind(module.grey_dilation)(grey_dilation)
-    for name, compose in _COMPOSED.items():
-        implements_blind(getattr(module, name))(_composed(name, compose))
+    composed = {name: _composed(compose) for name, compose in _COMPOSED.items()}
+    register_all(module, {"grey_erosion": grey_erosion, "grey_dilation": grey_dilation, **composed})
 
 
 @when_imported("scipy.signal")

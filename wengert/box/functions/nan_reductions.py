@@ -6,13 +6,13 @@ reductions of their own, because their neutral element may tie with the data. Wh
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import implements
 from wengert.box.functions import reductions as red
 from wengert.box.functions.operands import array, cast
 from wengert.box.functions.reductions import NOTHING, as_mask, is_given
@@ -47,20 +47,6 @@ def nancumprod(a: Any, *options: Any, **named: Any) -> Any:
     return cumprod(_filled(a, 1), *options, **named)
 
 
-def _extreme_of(name: str, ufunc: np.ufunc) -> Callable:
-    def implementation(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
-    ) -> Any:
-        reject_out(out, name)
-        return nan_extreme(ufunc, a, axis, keepdims, initial, where, warn=True)
-
-    return implementation
-
-
-nanmax = implements(np.nanmax)(_extreme_of("np.nanmax", np.fmax))
-nanmin = implements(np.nanmin)(_extreme_of("np.nanmin", np.fmin))
-
-
 def nan_extreme(
     ufunc: Any,
     a: Any,
@@ -86,6 +72,10 @@ def nan_extreme(
     return y * nan_where(empty, dtype_of(y))
 
 
+nanmax = implements(np.nanmax)(functools.partial(nan_extreme, np.fmax, warn=True))
+nanmin = implements(np.nanmin)(functools.partial(nan_extreme, np.fmin, warn=True))
+
+
 def nan_where(mask: Any, dtype: Any) -> Any:
     """A factor that makes value and derivative NaN where the mask is true."""
     return cast(e.where(mask, np.nan, 1.0), dtype)
@@ -102,11 +92,9 @@ def _numbers(a: Any, where: Any) -> tuple[Any, Any]:
 
 
 @implements(np.nanmean)
-def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING
-) -> Any:
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
     numbers, mask = _numbers(a, where)
-    return red.mean(numbers, axis, dtype, out, keepdims, where=mask)
+    return red.mean(numbers, axis, dtype, keepdims, where=mask)
 
 
 def _nan_without_freedom(y: Any, freedom: Any) -> Any:
@@ -118,11 +106,11 @@ def _nan_without_freedom(y: Any, freedom: Any) -> Any:
 
 
 nanvar = implements(np.nanvar)(
-    red.spread("np.nanvar", lambda y, freedom, are_equal, alone: _nan_without_freedom(y, freedom), _numbers)
+    functools.partial(red.variance, lambda y, freedom, are_equal, alone: _nan_without_freedom(y, freedom), _numbers)
 )
 nanstd = implements(np.nanstd)(
-    red.spread(
-        "np.nanstd",
+    functools.partial(
+        red.variance,
         lambda y, freedom, are_equal, alone: red.deviation(_nan_without_freedom(y, freedom), are_equal()),
         _numbers,
     )

@@ -7,14 +7,15 @@ each element and picks from it: the derivative goes to the element that was pick
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind
-from wengert.box.functions.images import continued, correlate1d, finished, gaussian_filter, of_floats, sequence
-from wengert.box.functions.operands import array, cast, stacked
+from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.images import axes_of, continued, correlate1d, gaussian_filter, register_all, sequence
+from wengert.box.functions.operands import cast, stacked
 from wengert.box.functions.reductions import deviation
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -27,71 +28,59 @@ from wengert.types import dtype_of, ndim_of, shape_of
 # -------------------------------------------------------------------------------------------------------- derivatives
 
 
-def _edges(function: str, smooth: list[float]) -> Any:
-    def implementation(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
-        x = of_floats(input, function)
+def _edges(smooth: list[float]) -> Callable:
+    def implementation(x: Any, axis: int = -1, mode: Any = "reflect", cval: Any = 0.0) -> Any:
         axis = normalize_axis_index(axis, ndim_of(x))
         modes = sequence(mode, ndim_of(x))
-        y = correlate1d(x, [-1.0, 0.0, 1.0], axis, None, modes[axis], cval)
+        x = correlate1d(x, [-1.0, 0.0, 1.0], axis, modes[axis], cval)
         for k in range(ndim_of(x)):
             if k != axis:
-                y = correlate1d(y, smooth, k, None, modes[k], cval)
-        return finished(y, x, output, function)
+                x = correlate1d(x, smooth, k, modes[k], cval)
+        return x
 
     return implementation
 
 
-sobel, prewitt = _edges("sobel", [1.0, 2.0, 1.0]), _edges("prewitt", [1.0, 1.0, 1.0])
-
-
-def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
-    x = of_floats(input, "laplace")
-    along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+def laplace(x: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
+    along = axes_of(x, axes)
     y: Any = x * 0.0
     for k, one in zip(along, sequence(mode, len(along)), strict=True):
-        y = y + correlate1d(x, [1.0, -2.0, 1.0], k, None, one, cval)
-    return finished(y, x, output, "laplace")
+        y = y + correlate1d(x, [1.0, -2.0, 1.0], k, one, cval)
+    return y
 
 
 def _each_order(x: Any, sigma: Any, order: int, mode: Any, cval: Any, axes: Any, options: dict) -> list[Any]:
     """Gaussian filters that differentiate in each of the axes."""
-    along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+    along = axes_of(x, axes)
     orders = [[order if j == k else 0 for j in range(len(along))] for k in range(len(along))]
-    return [gaussian_filter(x, sigma, o, None, mode, cval, axes=along, **options) for o in orders]
+    return [gaussian_filter(x, sigma, o, mode, cval, axes=along, **options) for o in orders]
 
 
 def gaussian_laplace(
-    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
-    **kwargs: Any,
-) -> Any:  # fmt: skip
-    x = of_floats(input, "gaussian_laplace")
+    x: Any, sigma: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **kwargs: Any
+) -> Any:
     parts = _each_order(x, sigma, 2, mode, cval, axes, kwargs)
-    return finished(sum(parts[1:], parts[0]), x, output, "gaussian_laplace")
+    return sum(parts[1:], parts[0])
 
 
 def gaussian_gradient_magnitude(
-    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
-    **kwargs: Any,
-) -> Any:  # fmt: skip
-    x = of_floats(input, "gaussian_gradient_magnitude")
+    x: Any, sigma: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **kwargs: Any
+) -> Any:
     squares = [p * p for p in _each_order(x, sigma, 1, mode, cval, axes, kwargs)]
     total = sum(squares[1:], squares[0])
-    return finished(deviation(total, e.equal(total, 0)), x, output, "gaussian_gradient_magnitude")
+    return deviation(total, e.equal(total, 0))
 
 
-def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:
-    x = of_floats(input, "spline_filter1d")
+def spline_filter1d(x: Any, order: int = 3, axis: int = -1, mode: str = "mirror") -> Any:
     axis = normalize_axis_index(axis, ndim_of(x))
     x = cast(x, np.complex128 if dtype_of(x).kind == "c" else np.float64)
-    y = x if order in (0, 1) or shape_of(x)[axis] == 1 else spline_filter(x, axis=axis, order=order, mode=mode)
-    return finished(y, x, None if output is np.float64 else output, "spline_filter1d")
+    return x if order in (0, 1) or shape_of(x)[axis] == 1 else spline_filter(x, axis=axis, order=order, mode=mode)
 
 
-def spline_filter_nd(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:
-    y = array(input)
-    for k in range(ndim_of(y)):
-        y = spline_filter1d(y, order, k, output, mode)
-    return y
+def spline_filter_nd(x: Any, order: int = 3, mode: str = "mirror") -> Any:
+    for k in range(ndim_of(x)):
+        x = spline_filter1d(x, order, k, mode)
+    return x
 
 
 # ------------------------------------------------------------------------------------------------------------- ranks
@@ -124,31 +113,26 @@ def footprint_of(size: Any, footprint: Any, count: int) -> Any:
     return np.ones([int(m) for m in sequence(size, count)], bool)
 
 
-def _ranked(function: str, pick: Any) -> Any:
+def _ranked(pick: Callable) -> Callable:
     """A filter; `pick(neighbours, count)` chooses along the last axis."""
 
     def implementation(
-        input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-        origin: Any = 0, *, axes: Any = None,
+        x: Any, size: Any = None, footprint: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+        axes: Any = None,
     ) -> Any:  # fmt: skip
-        x = of_floats(input, function)
-        along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+        along = axes_of(x, axes)
         shape = footprint_of(size, footprint, len(along))
-        near = neighbourhoods(x, shape, mode, cval, sequence(origin, len(along)), along)
-        return finished(pick(near), x, output, function)
+        return pick(neighbourhoods(x, shape, mode, cval, sequence(origin, len(along)), along))
 
     return implementation
 
 
-def _ranked1d(function: str, pick: Any) -> Any:
+def _ranked1d(pick: Callable) -> Callable:
     def implementation(
-        input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
-        origin: int = 0,
-    ) -> Any:  # fmt: skip
-        x = of_floats(input, function)
+        x: Any, size: int, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+    ) -> Any:
         axis = normalize_axis_index(axis, ndim_of(x))
-        near = neighbourhoods(x, np.ones(int(size), bool), mode, cval, [origin], (axis,))
-        return finished(pick(near), x, output, function)
+        return pick(neighbourhoods(x, np.ones(int(size), bool), mode, cval, [origin], (axis,)))
 
     return implementation
 
@@ -169,31 +153,25 @@ def _median(near: Any) -> Any:
     return _at_rank(near, shape_of(near)[-1] // 2)
 
 
-maximum_filter, minimum_filter = _ranked("maximum_filter", _largest), _ranked("minimum_filter", _smallest)
-maximum_filter1d, minimum_filter1d = _ranked1d("maximum_filter1d", _largest), _ranked1d("minimum_filter1d", _smallest)
-median_filter = _ranked("median_filter", _median)
+def rank_filter(x: Any, rank: int, *args: Any, **options: Any) -> Any:
+    return _ranked(lambda near: _at_rank(near, rank))(x, *args, **options)
 
 
-def rank_filter(input: Any, rank: int, *args: Any, **options: Any) -> Any:
-    return _ranked("rank_filter", lambda near: _at_rank(near, rank))(input, *args, **options)
-
-
-def percentile_filter(input: Any, percentile: float, *args: Any, **options: Any) -> Any:
+def percentile_filter(x: Any, percentile: float, *args: Any, **options: Any) -> Any:
     def pick(near: Any) -> Any:
         count, p = shape_of(near)[-1], percentile + 100 if percentile < 0 else percentile
         return _at_rank(near, count - 1 if p == 100 else int(float(count) * p / 100.0))
 
-    return _ranked("percentile_filter", pick)(input, *args, **options)
+    return _ranked(pick)(x, *args, **options)
 
 
 @when_imported("scipy.ndimage")
 def _ndimage(module: Any) -> None:
-    implementations = {
-        "sobel": sobel, "prewitt": prewitt, "laplace": laplace, "gaussian_laplace": gaussian_laplace,
-        "gaussian_gradient_magnitude": gaussian_gradient_magnitude, "spline_filter1d": spline_filter1d,
-        "spline_filter": spline_filter_nd, "maximum_filter": maximum_filter, "minimum_filter": minimum_filter,
-        "maximum_filter1d": maximum_filter1d, "minimum_filter1d": minimum_filter1d, "median_filter": median_filter,
-        "rank_filter": rank_filter, "percentile_filter": percentile_filter,
-    }  # fmt: skip
-    for name, implementation in implementations.items():
-        implements_blind(getattr(module, name))(implementation)
+    register_all(module, {
+        "sobel": _edges([1.0, 2.0, 1.0]), "prewitt": _edges([1.0, 1.0, 1.0]), "laplace": laplace,
+        "gaussian_laplace": gaussian_laplace, "gaussian_gradient_magnitude": gaussian_gradient_magnitude,
+        "spline_filter1d": spline_filter1d, "spline_filter": spline_filter_nd, "maximum_filter": _ranked(_largest),
+        "minimum_filter": _ranked(_smallest), "maximum_filter1d": _ranked1d(_largest),
+        "minimum_filter1d": _ranked1d(_smallest), "median_filter": _ranked(_median), "rank_filter": rank_filter,
+        "percentile_filter": percentile_filter,
+    })  # fmt: skip

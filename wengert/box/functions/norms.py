@@ -76,6 +76,20 @@ def _euclidean(x: Any, axes: Axes) -> Any:
     return euclidean(x, axis=axes)
 
 
+def hypotenuse(x: Any, axes: Axes) -> Any:
+    """√Σx² of real numbers, without overflow, as `math.hypot` has it: of large and of tiny ones it is that of their
+    ratios. (Two at a time, as `np.hypot` takes them, has a kink where the first ones are zero.)"""
+    if 0 in [shape_of(x)[k] for k in axes]:
+        return euclidean(x, axis=axes)
+    top = e.stop_gradient(r.max(absolute(x), axis=axes))
+    limits = np.finfo(dtype_of(x))
+    least, most = limits.tiny**0.5 / limits.eps, limits.max**0.5 * limits.eps
+    extreme = e.logical_or(e.logical_and(e.greater(top, 0), e.less(top, least)),
+                           e.logical_and(e.greater(top, most), e.less(top, math.inf)))  # fmt: skip
+    scale = e.where(extreme, top, 1)
+    return euclidean(x / _kept(scale, x, axes, True), axis=axes) * scale
+
+
 def _vector_norm(x: Any, ord: Any, axes: Axes) -> Any:
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")

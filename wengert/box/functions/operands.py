@@ -19,7 +19,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from wengert.box.foreign import is_labelled
 from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import NO_ARRAY, UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import library
 from wengert.ops import shape as s
@@ -76,10 +76,6 @@ def out_of_objects(x: Any) -> Any:
             remedy="make one array of them, with np.stack, or keep them in a list",
         )
     return array(x.tolist())
-
-
-NO_ARRAY = "object __array__ method not producing an array"
-"""What NumPy says of an object whose `__array__` returns a traced value."""
 
 
 def array_of(x: Any) -> Any:

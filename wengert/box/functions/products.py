@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import if_present, implements, reject_out
+from wengert.box.dispatch import if_present, implements
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.lengths import diagonal_length, diagonal_places
 from wengert.box.functions.operands import cast, flat, join, operand, with_dtype
@@ -85,9 +85,7 @@ def diagonal_of(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @implements(np.dot)
-def dot(a: Any, b: Any, out: Any = None) -> Any:
-    if out is not None:
-        reject_out(out, "np.dot")
+def dot(a: Any, b: Any) -> Any:
     a, b = operand(a), operand(b)
     a_rank, b_rank = len(shape_of(a)), len(shape_of(b))
     if a_rank == 0 or b_rank == 0:
@@ -117,8 +115,7 @@ def inner(a: Any, b: Any, /) -> Any:
 
 
 @implements(np.outer)
-def outer(a: Any, b: Any, out: Any = None) -> Any:
-    reject_out(out, "np.outer")
+def outer(a: Any, b: Any) -> Any:
     return e.multiply(_with_axis(flat(operand(a)), -1), flat(operand(b)))
 
 
@@ -134,7 +131,6 @@ def linalg_outer(x1: Any, x2: Any, /) -> Any:
 
 def _reject_options(name: str, options: dict) -> None:
     """What may be said to a ufunc with a signature and is not supported here."""
-    reject_out(options.pop("out", None), name)
     for neutral in ("casting", "order", "subok"):
         options.pop(neutral, None)
     if options:
@@ -295,8 +291,7 @@ def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @implements(np.trace)
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
-    reject_out(out, "np.trace")
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     d = diagonal_of(operand(a), offset, axis1, axis2)
     if dtype is not None:
         d = cast(d, dtype)
@@ -312,9 +307,8 @@ def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 @implements(np.linalg.multi_dot)
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+def multi_dot(arrays: Sequence[Any]) -> Any:
     """A chain of matrix products, in the order of least work (Cormen et al., Introduction to Algorithms, §15.2)."""
-    reject_out(out, "np.linalg.multi_dot")
     factors = [operand(a) for a in arrays]
     if len(factors) < 2:
         raise ValueError("Expecting at least two arrays.")

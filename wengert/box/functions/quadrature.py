@@ -126,7 +126,7 @@ class Integrand:
             is_finite = e.isfinite(end)
             y = e.where(is_finite, self.function(e.where(is_finite, end, 0.0), *parameters), 0.0)
         else:
-            y = self.function(end, *parameters)
+            y = self._at_known_end(end, parameters)
         weight, variable = self.options.get("weight"), self.weighted_by(parameters)
         if weight is None:
             return y
@@ -137,6 +137,15 @@ class Integrand:
                 f"the derivative of quad with weight={weight!r} in a limit", remedy="put the weight into the integrand"
             )
         return y * (e.cos if weight == "cos" else e.sin)(end * variable)
+
+    def _at_known_end(self, end: Any, parameters: Any) -> Any:
+        try:
+            return self.function(end, *parameters)
+        except (ArithmeticError, ValueError) as error:  # SciPy never computes it there
+            raise ConvergenceError(
+                f"the derivative of quad in a limit is the integrand there, which cannot be computed: {error}",
+                remedy="substitute another variable, so that the integrand is finite at both limits",
+            ) from error
 
     def weighted_by(self, parameters: Sequence[Any]) -> Any:
         """The argument `wvar`."""

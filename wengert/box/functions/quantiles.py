@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import implements
 from wengert.box.functions.nan_reductions import nan_where
 from wengert.box.functions.of_intervals import by_bounds
 from wengert.box.functions.operands import array, cast, join
@@ -125,14 +125,12 @@ def _numbers_per_lane(lanes: Any, skip_nan: bool) -> tuple[Any, Any]:
 
 
 @implements(np.median)
-def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    reject_out(out, "np.median")
+def median(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     return _median(a, axis, keepdims, skip_nan=False)
 
 
 @implements(np.nanmedian)
-def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NOTHING) -> Any:
-    reject_out(out, "np.nanmedian")
+def nanmedian(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = NOTHING) -> Any:
     return _median(a, axis, keepdims, skip_nan=True)
 
 
@@ -179,14 +177,13 @@ def _quantile_of(name: str, keep: Any, **how: Any) -> None:
         a: Any,
         q: Any,
         axis: Any = None,
-        out: Any = None,
         overwrite_input: bool = False,
         method: str = "linear",
         keepdims: Any = keep,
         *,
         weights: Any = None,
     ) -> Any:
-        return _quantile(f"np.{name}", a, q, axis, out, method, keepdims, weights, **how)
+        return _quantile(f"np.{name}", a, q, axis, method, keepdims, weights, **how)
 
 
 _quantile_of("quantile", False)
@@ -200,14 +197,12 @@ def _quantile(
     a: Any,
     q: Any,
     axis: Any,
-    out: Any,
     method: str,
     keepdims: Any,
     weights: Any,
     whole: int = 1,
     skip_nan: bool = False,
 ) -> Any:
-    reject_out(out, name)
     a = array(a)
     if dtype_of(a).kind == "c":
         raise TypeError("a must be an array of real numbers")

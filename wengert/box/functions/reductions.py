@@ -12,6 +12,7 @@ The first section says what options mean; it serves other modules as well.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import implements
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, cast
 from wengert.ops import elementwise as e
@@ -101,17 +102,10 @@ def _first(initial: Any, like: Any) -> Any:
 
 @implements(np.sum)
 def sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
 ) -> Any:
-    if axis is None and keepdims is NOTHING and dtype is None and out is None and initial is where is NOTHING:
+    if axis is None and keepdims is NOTHING and dtype is None and initial is where is NOTHING:
         return call(s.sum, a)
-    reject_out(out, "np.sum")
     a = cast_if(array(a), dtype)
     if is_given(where):
         a = e.where(as_mask(where, shape_of(a)), a, 0)
@@ -127,15 +121,8 @@ def as_asked(y: Any, dtype: Any) -> Any:
 
 @implements(np.prod)
 def prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NOTHING,
-    initial: Any = NOTHING,
-    where: Any = NOTHING,
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
 ) -> Any:
-    reject_out(out, "np.prod")
     a = cast_if(array(a), dtype)
     if is_given(where):
         a = e.where(as_mask(where, shape_of(a)), a, 1)
@@ -152,19 +139,6 @@ def _reduce(op: Op, a: Any, axes: tuple[int, ...], keepdims: Any) -> Any:
 
 # ----------------------------------------------------------------------------------------------------------- max, min
 
-
-def _extreme_of(name: str, ufunc: np.ufunc) -> Callable:
-    def implementation(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
-    ) -> Any:
-        reject_out(out, name)
-        return extreme(ufunc, a, axis, keepdims, initial, where)
-
-    return implementation
-
-
-max = implements(np.max, np.amax)(_extreme_of("np.max", np.maximum))
-min = implements(np.min, np.amin)(_extreme_of("np.min", np.minimum))
 
 _EXTREMES = {
     np.maximum: (r.max, e.maximum),
@@ -197,9 +171,12 @@ def extreme(
     return _with_initial(pairwise, _reduce(reduction, a, axes, keepdims), initial)
 
 
+max = implements(np.max, np.amax)(functools.partial(extreme, np.maximum))
+min = implements(np.min, np.amin)(functools.partial(extreme, np.minimum))
+
+
 @implements(np.ptp)
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING) -> Any:
-    reject_out(out, "np.ptp")
+def ptp(a: Any, axis: Any = None, keepdims: Any = NOTHING) -> Any:
     return extreme(np.maximum, a, axis, keepdims) - extreme(np.minimum, a, axis, keepdims)
 
 
@@ -237,15 +214,12 @@ def _warn_if(condition: Any, message: str) -> None:
 
 
 @implements(np.mean)
-def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING
-) -> Any:
-    if axis is None and keepdims is NOTHING and dtype is None and out is None and where is NOTHING:
+def mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
+    if axis is None and keepdims is NOTHING and dtype is None and where is NOTHING:
         lengths = shape_of(a)
         size = math.prod(lengths) if set(map(type, lengths)) <= {int} else 0
         if size and dtype_of(a).char in "fdFD":
             return call(e.divide, call(s.sum, a), size)
-    reject_out(out, "np.mean")
     a, narrow = _widened(array(a), dtype)
     shape = shape_of(a)
     axes = given_axes(axis, len(shape))
@@ -305,17 +279,21 @@ def _weights_along(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
 
 
 def variance(
-    a: Any,
-    axis: Any,
-    dtype: Any,
-    ddof: Any,
-    keepdims: Any,
-    where: Any,
-    mean: Any,
-    correction: Any,
     finish: Callable[[Any, Any, Callable, bool], Any],
+    numbers: Callable[[Any, Any], tuple[Any, Any]],
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NOTHING,
+    *,
+    where: Any = NOTHING,
+    mean: Any = NOTHING,
+    correction: Any = NOTHING,
 ) -> Any:
-    """The variance; `finish(variance, degrees of freedom, are_equal, alone)` is applied before the result is cast back.
+    """What functions such as `np.var` are, of the data and the mask that `numbers(a, where)` makes.
+
+    `finish(variance, degrees of freedom, are_equal, alone)` is applied before the result is cast back.
 
     `are_equal()` says where all values are equal. The variance need not be zero there: means are rounded. `alone` says
     that there is one value only, around its own mean.
@@ -324,6 +302,7 @@ def variance(
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
+    a, where = numbers(a, where)
     a, narrow = _widened(array(a), dtype)
     shape = shape_of(a)
     axes = given_axes(axis, len(shape))
@@ -374,28 +353,6 @@ def _are_equal(x: Any, axes: Any, mask: Any, are_some: bool) -> Any:
     return e.equal(call(r.max, above, axis=axes), call(r.min, below, axis=axes))
 
 
-def spread(name: str, finish: Callable, numbers: Callable = lambda a, where: (a, where)) -> Callable:
-    """What functions such as `np.var` are, of the data and the mask that `numbers(a, where)` makes (see `variance`)."""
-
-    def implementation(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
-        keepdims: Any = NOTHING,
-        *,
-        where: Any = NOTHING,
-        mean: Any = NOTHING,
-        correction: Any = NOTHING,
-    ) -> Any:
-        reject_out(out, name)
-        a, where = numbers(a, where)
-        return variance(a, axis, dtype, ddof, keepdims, where, mean, correction, finish)
-
-    return implementation
-
-
 def deviation(variance: Any, are_equal: Any) -> Any:
     """The square root of a variance; of equal values it has the derivative zero, the subgradient of least norm."""
     root = e.sqrt(e.where(are_equal, scalar_like(1, variance), variance))
@@ -407,15 +364,15 @@ def _deviation_unless_alone(y: Any, freedom: Any, are_equal: Callable, alone: bo
     return y if alone else deviation(y, are_equal())
 
 
-var = implements(np.var)(spread("np.var", lambda y, freedom, are_equal, alone: y))
-std = implements(np.std)(spread("np.std", _deviation_unless_alone))
+_as_given = lambda a, where: (a, where)
+var = implements(np.var)(functools.partial(variance, lambda y, freedom, are_equal, alone: y, _as_given))
+std = implements(np.std)(functools.partial(variance, _deviation_unless_alone, _as_given))
 
 # ------------------------------------------------------------------------------------------------------------ any, all
 
 
 @implements(np.any)
-def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
-    reject_out(out, "np.any")
+def any(a: Any, axis: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
     a = array(a)
     if is_given(where):
         a = e.logical_and(a, as_mask(where, shape_of(a)))
@@ -423,8 +380,7 @@ def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, *, w
 
 
 @implements(np.all)
-def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
-    reject_out(out, "np.all")
+def all(a: Any, axis: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
     a = array(a)
     if is_given(where):
         a = e.logical_or(a, e.logical_not(as_mask(where, shape_of(a))))

@@ -6,6 +6,7 @@ incomplete beta and gamma functions of the statistics, and have the derivatives 
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import tree
-from wengert.box.dispatch import FUNCTIONS, implements_blind
+from wengert.box.dispatch import FUNCTIONS, implements_blind, name_of
 from wengert.box.functions.operands import array, cast, in_double, join, unsupported_option
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -473,22 +474,16 @@ wasserstein_distance, energy_distance = _between_distributions(1), _between_dist
 # ------------------------------------------------------------------------------------------------------ registration
 
 
-_PLACES = {
-    "moment": 3, "skew": 3, "kurtosis": 4, "sem": 3, "variation": 2, "zscore": 3, "zmap": 4, "iqr": 4,
-    "median_abs_deviation": 4, "circmean": 4, "circvar": 4, "circstd": 4, "ttest_1samp": 3, "ttest_rel": 3,
-}  # fmt: skip
-"""As which argument these take `nan_policy`; others take it by name."""
-
-
-def _propagating(name: str, f: Callable) -> Callable:
+def _propagating(original: Any, f: Callable) -> Callable:
     """A function, with the option of what becomes of NaNs, in its place among SciPy's arguments."""
+    names = list(inspect.signature(original).parameters)
+    place = names.index("nan_policy") if "nan_policy" in names else len(names)
 
     def called(*args: Any, nan_policy: str = "propagate", **options: Any) -> Any:
-        place = _PLACES.get(name, len(args))
         if len(args) > place:
             nan_policy, args = args[place], (*args[:place], *args[place + 1 :])
         if nan_policy != "propagate":
-            raise unsupported_option(f"scipy.stats.{name}", f"nan_policy={nan_policy!r}", "leave NaNs out before")
+            raise unsupported_option(name_of(original), f"nan_policy={nan_policy!r}", "leave NaNs out before")
         return f(*args, **options)
 
     return called
@@ -507,11 +502,11 @@ _FUNCTIONS |= {"tvar": tvar, "tstd": tstd, "tsem": tsem}
 @when_imported("scipy.stats")
 def _stats(module: Any) -> None:
     for name, f in _FUNCTIONS.items():
-        implements_blind(getattr(module, name))(_propagating(name, f))
+        implements_blind(getattr(module, name))(_propagating(getattr(module, name), f))
     made = module.linregress([0.0, 1.0, 2.0], [0.0, 1.0, 3.0])
-    implements_blind(module.linregress)(_propagating("linregress", _linregress(type(made))))
+    implements_blind(module.linregress)(_propagating(module.linregress, _linregress(type(made))))
     described = module.describe([0.0, 1.0])
-    implements_blind(module.describe)(_propagating("describe", _describe(type(described))))
+    implements_blind(module.describe)(_propagating(module.describe, _describe(type(described))))
     implements_blind(module.boxcox)(boxcox)
     implements_blind(module.wasserstein_distance)(wasserstein_distance)
     implements_blind(module.energy_distance)(energy_distance)

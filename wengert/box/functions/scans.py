@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import if_present, implements, reject_out
+from wengert.box.dispatch import if_present, implements
 from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, flat, flat_if_none, join, operand, part
 from wengert.box.functions.reductions import NOTHING, as_asked, cast_if
@@ -41,15 +41,13 @@ def _product_along(a: Any, axis: int) -> Any:
 
 
 @implements(np.cumsum)
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    reject_out(out, "np.cumsum")
+def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     a, k = flat_if_none(a, axis)
     return as_asked(r.cumsum(cast_if(a, dtype), axis=k), dtype)
 
 
 @implements(np.cumprod)
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    reject_out(out, "np.cumprod")
+def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     a, k = flat_if_none(a, axis)
     return as_asked(_product_along(cast_if(a, dtype), k), dtype)
 
@@ -57,10 +55,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 def _with_initial(name: str, scan: Callable[[Any, int], Any], first: float) -> Callable:
     """A scan that may begin with the value before the first element."""
 
-    def implementation(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-    ) -> Any:
-        reject_out(out, name)
+    def implementation(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
         if axis is None and ndim_of(x) >= 2:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         x, k = flat_if_none(x, axis)

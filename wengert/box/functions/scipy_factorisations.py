@@ -37,7 +37,7 @@ def _one_matrix(a: Any, function: str) -> Any:
 
 
 @implements_blind(scipy.linalg.rq)
-def rq(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full", check_finite: bool = True) -> Any:
+def rq(a: Any, mode: str = "full") -> Any:
     """a = r q, from the factorisation q r of the matrix turned upside down and transposed."""
     a = _one_matrix(a, "rq")
     rows, columns = shape_of(a)
@@ -61,9 +61,7 @@ def _phases(along: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.ldl)
-def ldl(
-    A: Any, lower: bool = True, hermitian: bool = True, overwrite_a: bool = False, check_finite: bool = True
-) -> Any:
+def ldl(A: Any, lower: bool = True, hermitian: bool = True) -> Any:
     """With SciPy's permutation, which is locally constant; d must be diagonal."""
     A = squares(_one_matrix(A, "ldl"))
     hermitian = hermitian or not is_complex(A)
@@ -87,9 +85,7 @@ def ldl(
 
 
 @implements_blind(scipy.linalg.matrix_balance)
-def matrix_balance(
-    A: Any, permute: Any = True, scale: Any = True, separate: Any = False, overwrite_a: Any = False
-) -> Any:
+def matrix_balance(A: Any, permute: Any = True, scale: Any = True, separate: Any = False) -> Any:
     """The scales are powers of two and, as the permutation, locally constant: t⁻¹ a t with a constant t."""
     A = squares(_one_matrix(A, "matrix_balance"))
     t = answer(lambda x: scipy.linalg.matrix_balance(x, permute, scale)[1], A)
@@ -99,15 +95,7 @@ def matrix_balance(
 
 
 @implements_blind(scipy.linalg.qr_multiply)
-def qr_multiply(
-    a: Any,
-    c: Any,
-    mode: str = "right",
-    pivoting: bool = False,
-    conjugate: bool = False,
-    overwrite_a: bool = False,
-    overwrite_c: bool = False,
-) -> Any:
+def qr_multiply(a: Any, c: Any, mode: str = "right", pivoting: bool = False, conjugate: bool = False) -> Any:
     a, c = _one_matrix(a, "qr_multiply"), linalg.inexact(c)
     rows, columns = shape_of(a)
     if mode not in ("left", "right"):
@@ -129,14 +117,7 @@ def qr_multiply(
 
 
 @implements_blind(scipy.linalg.pinvh)
-def pinvh(
-    a: Any,
-    atol: Any = None,
-    rtol: Any = None,
-    lower: bool = True,
-    return_rank: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False) -> Any:
     a = squares(_one_matrix(a, "pinvh"))
     sizes = lambda x: np.abs(np.linalg.eigvalsh(x, "L" if lower else "U"))
     cutoff = shape_of(a)[-1] * float(np.finfo(dtype_of(a)).eps) if rtol is None else float(rtol)
@@ -162,14 +143,7 @@ def _rank(a: Any, rcond: Any) -> tuple[int, float]:
 
 
 @implements_blind(scipy.linalg.null_space)
-def null_space(
-    A: Any,
-    rcond: Any = None,
-    *,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    lapack_driver: str = "gesdd",
-) -> Any:
+def null_space(A: Any, rcond: Any = None, *, lapack_driver: str = "gesdd") -> Any:
     """SciPy's basis; only what does not depend on the choice of basis has a derivative."""
     A = _one_matrix(A, "null_space")
     known = answer(lambda x: scipy.linalg.null_space(x, rcond, lapack_driver=lapack_driver), A)
@@ -215,7 +189,7 @@ def _any_basis(a: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.orthogonal_procrustes)
-def orthogonal_procrustes(A: Any, B: Any, check_finite: bool = True) -> Any:
+def orthogonal_procrustes(A: Any, B: Any) -> Any:
     """The polar factor of aᴴ b, which does not mind repeated singular values."""
     A, B = _one_matrix(A, "orthogonal_procrustes"), _one_matrix(B, "orthogonal_procrustes")
     if shape_of(A) != shape_of(B):

@@ -1,6 +1,6 @@
 """scipy.linalg, in ops. SciPy converts what it is given to plain arrays, so these are reached through instrumentation.
 
-Options that concern memory and checks (`overwrite_a`, `check_finite`, `lapack_driver`) have no effect on traced values.
+Options that concern memory and checks (`overwrite_a`, `check_finite`) stand nowhere: see `dispatch.meaning_of`.
 For functions that read one triangle of a symmetric matrix, see Note [One triangle] in `ops/matrices.py`.
 """
 
@@ -50,16 +50,7 @@ def _structured(a: Any, assume_a: Any, lower: bool) -> Any:
 
 
 @implements_blind(scipy.linalg.solve)
-def solve(
-    a: Any,
-    b: Any,
-    lower: bool = False,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    assume_a: Any = None,
-    transposed: bool = False,
-) -> Any:
+def solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed: bool = False) -> Any:
     a, b = _structured(squares(a), assume_a, lower), inexact(b)
     if transposed:
         if is_complex(a):
@@ -72,27 +63,17 @@ def solve(
 
 
 @implements_blind(scipy.linalg.inv)
-def inv(
-    a: Any, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: Any = None, lower: bool = False
-) -> Any:
+def inv(a: Any, *, assume_a: Any = None, lower: bool = False) -> Any:
     return l.inv(_structured(squares(a), assume_a, lower))
 
 
 @implements_blind(scipy.linalg.det)
-def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def det(a: Any) -> Any:
     return l.det(squares(a))
 
 
 @implements_blind(scipy.linalg.solve_triangular)
-def solve_triangular(
-    a: Any,
-    b: Any,
-    trans: Any = 0,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
     a, b = squares(a), inexact(b)
     if trans in (1, "T", 2, "C"):
         a, lower = (m.swapped(a) if trans in (1, "T") else m.adjoint(a)), not lower
@@ -104,14 +85,7 @@ def _triangular(a: Any, b: Any, lower: bool, unit: bool = False) -> Any:
 
 
 @implements_blind(scipy.linalg.solve_banded)
-def solve_banded(
-    l_and_u: Any,
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Any:
     """In time proportional to the size of the matrix, the derivatives too."""
     below, above = (int(k) for k in l_and_u)
     ab, b = inexact(ab), inexact(b)
@@ -125,7 +99,7 @@ def solve_banded(
 
 
 @implements_blind(scipy.linalg.solve_toeplitz)
-def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+def solve_toeplitz(c_or_cr: Any, b: Any) -> Any:
     """By the whole matrix, in cubic time."""
     c, r = c_or_cr if c_or_cr.__class__ is tuple else (c_or_cr, None)
     matrix, b = toeplitz(c, r), inexact(b)
@@ -134,7 +108,7 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
 
 
 @implements_blind(scipy.linalg.pinv)
-def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True) -> Any:
+def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
     a = matrices(a)
     if rtol is None:
         rtol = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(a)).eps)
@@ -147,15 +121,7 @@ def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fals
 
 
 @implements_blind(scipy.linalg.lstsq)
-def lstsq(
-    a: Any,
-    b: Any,
-    cond: Any = None,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    lapack_driver: Any = None,
-) -> Any:
+def lstsq(a: Any, b: Any, cond: Any = None, lapack_driver: Any = None) -> Any:
     a, b = matrices(a), inexact(b)
     cutoff = float(np.finfo(dtype_of(a)).eps) if cond is None else float(cond)
     x, squared, rank, values = linalg.least_squares(a, b, cutoff, keep_axis=False)
@@ -166,18 +132,18 @@ def lstsq(
 
 
 @implements_blind(scipy.linalg.cholesky)
-def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def cholesky(a: Any, lower: bool = False) -> Any:
     return linalg.cholesky(a, upper=not lower)
 
 
 @implements_blind(scipy.linalg.cho_factor)
-def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def cho_factor(a: Any, lower: bool = False) -> Any:
     """The other triangle, in which SciPy leaves arbitrary numbers, is zero."""
     return cholesky(a, lower), lower
 
 
 @implements_blind(scipy.linalg.cho_solve)
-def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+def cho_solve(c_and_lower: Any, b: Any) -> Any:
     c, lower = c_and_lower
     c = squares(c)
     factor = c if lower else m.adjoint(c)
@@ -189,9 +155,7 @@ def _cho_solve(factor: Any, b: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.lu)
-def lu(
-    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
-) -> Any:
+def lu(a: Any, permute_l: bool = False, p_indices: bool = False) -> Any:
     p, lower, upper = l.lu(matrices(a))
     if permute_l:
         return matmul(p, lower), upper
@@ -199,7 +163,7 @@ def lu(
 
 
 @implements_blind(scipy.linalg.lu_factor)
-def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def lu_factor(a: Any) -> Any:
     a = matrices(a)
     _, lower, upper = l.lu(a)
     rows, columns = shape_of(a)[-2:]
@@ -220,7 +184,7 @@ def _order(pivots: np.ndarray) -> np.ndarray:
 
 
 @implements_blind(scipy.linalg.lu_solve)
-def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Any:
     factors, pivots = lu_and_piv
     factors, b = squares(factors), inexact(b)
     if ndim_of(factors) > 2 or ndim_of(b) > 2:
@@ -240,14 +204,7 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False,
 
 
 @implements_blind(scipy.linalg.qr)
-def qr(
-    a: Any,
-    overwrite_a: bool = False,
-    lwork: Any = None,
-    mode: str = "full",
-    pivoting: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def qr(a: Any, mode: str = "full", pivoting: bool = False) -> Any:
     a = matrices(a)
     rows, columns = shape_of(a)[-2:]
     if mode not in ("full", "r", "economic"):
@@ -290,19 +247,12 @@ def polar(a: Any, side: str = "right") -> Any:
 
 
 @implements_blind(scipy.linalg.svd)
-def svd(
-    a: Any,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    lapack_driver: str = "gesdd",
-) -> Any:
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return linalg.svd(a, full_matrices, compute_uv)
 
 
 @implements_blind(scipy.linalg.svdvals)
-def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def svdvals(a: Any) -> Any:
     return spectra.svdvals(matrices(a))
 
 
@@ -313,10 +263,7 @@ def eigh(
     *,
     lower: bool = True,
     eigvals_only: bool = False,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
     type: int = 1,
-    check_finite: bool = True,
     subset_by_index: Any = None,
     subset_by_value: Any = None,
     driver: Any = None,
@@ -371,9 +318,6 @@ def eig(
     b: Any = None,
     left: bool = False,
     right: bool = True,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
     homogeneous_eigvals: bool = False,
     *,
     is_complex: bool = False,
@@ -387,13 +331,7 @@ def eig(
 
 
 @implements_blind(scipy.linalg.eigvals)
-def eigvals(
-    a: Any,
-    b: Any = None,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    homogeneous_eigvals: bool = False,
-) -> Any:
+def eigvals(a: Any, b: Any = None, homogeneous_eigvals: bool = False) -> Any:
     if b is not None or homogeneous_eigvals:
         raise unsupported_option("scipy.linalg.eigvals", "b= or homogeneous_eigvals=", "use eigvals(inv(b) @ a)")
     return spectra.eigvals(squares(a), is_complex=True)
@@ -404,7 +342,7 @@ def _complex(x: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.norm)
-def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     return _norm(a, ord, axis, keepdims)
 
 
@@ -434,7 +372,7 @@ def _reject_disp(name: str, disp: Any) -> None:
 
 
 @implements_blind(scipy.linalg.expm_frechet)
-def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True, check_finite: bool = True) -> Any:
+def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True) -> Any:
     A, E = squares(A), squares(E)
     derivative = f.expm_frechet(A, E)
     return (f.expm(A), derivative) if compute_expm else derivative

@@ -121,7 +121,7 @@ def khatri_rao(a: Any, b: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.matmul_toeplitz)
-def matmul_toeplitz(c_or_cr: Any, x: Any, check_finite: bool = False, workers: Any = None) -> Any:
+def matmul_toeplitz(c_or_cr: Any, x: Any) -> Any:
     """By the whole matrix, in quadratic time."""
     c, r = c_or_cr if c_or_cr.__class__ is tuple else (c_or_cr, None)
     x = inexact(x)

@@ -59,7 +59,7 @@ def _to_band(a: Any, u: int, lower: bool) -> Any:
 
 
 @implements_blind(scipy.linalg.cholesky_banded)
-def cholesky_banded(ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True) -> Any:
+def cholesky_banded(ab: Any, lower: bool = False) -> Any:
     """By the whole matrix, in cubic time. Outside of the matrix, where SciPy leaves what it was given, are zeros."""
     ab = inexact(ab)
     factor = cholesky(_from_band(ab, lower, "cholesky_banded"), upper=not lower)
@@ -85,14 +85,7 @@ def _with_both_triangles(ab: Any, lower: bool) -> Any:
 
 
 @implements_blind(scipy.linalg.solveh_banded)
-def solveh_banded(
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    lower: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def solveh_banded(ab: Any, b: Any, lower: bool = False) -> Any:
     """In time proportional to the size of the matrix, the derivatives too."""
     ab, b = inexact(ab), inexact(b)
     if ndim_of(ab) != 2 or ndim_of(b) > 2:
@@ -103,7 +96,7 @@ def solveh_banded(
 
 
 @implements_blind(scipy.linalg.cho_solve_banded)
-def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+def cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
     cb, lower = cb_and_lower
     cb, b = inexact(cb), inexact(b)
     u, n = shape_of(cb)[0] - 1, shape_of(cb)[1]
@@ -165,7 +158,6 @@ def eigh_tridiagonal(
     eigvals_only: bool = False,
     select: Any = "a",
     select_range: Any = None,
-    check_finite: bool = True,
     tol: float = 0.0,
     lapack_driver: str = "auto",
 ) -> Any:
@@ -191,11 +183,9 @@ def eig_banded(
     a_band: Any,
     lower: bool = False,
     eigvals_only: bool = False,
-    overwrite_a_band: bool = False,
     select: Any = "a",
     select_range: Any = None,
     max_ev: int = 0,
-    check_finite: bool = True,
 ) -> Any:
     """By the whole matrix, in cubic time."""
     theirs = lambda a: scipy.linalg.eig_banded(a, lower, False, False, select, select_range, max_ev)[1]
@@ -203,15 +193,8 @@ def eig_banded(
 
 
 @implements_blind(scipy.linalg.eigvals_banded)
-def eigvals_banded(
-    a_band: Any,
-    lower: bool = False,
-    overwrite_a_band: bool = False,
-    select: Any = "a",
-    select_range: Any = None,
-    check_finite: bool = True,
-) -> Any:
-    return eig_banded(a_band, lower, True, False, select, select_range)
+def eigvals_banded(a_band: Any, lower: bool = False, select: Any = "a", select_range: Any = None) -> Any:
+    return eig_banded(a_band, lower, True, select, select_range)
 
 
 # ------------------------------------------------------------------------------------------------- circulant matrices

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import implements
 from wengert.box.functions.indexing import along_axis
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.of_intervals import by_bounds, piecewise
@@ -99,14 +99,12 @@ def _extreme(op: Any, a: Any, axis: int | None, keepdims: Any) -> Any:
 
 
 @implements(np.argmax)
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    reject_out(out, "np.argmax")
+def argmax(a: Any, axis: int | None = None, *, keepdims: Any = False) -> Any:
     return _extreme(r.argmax, a, axis, keepdims)
 
 
 @implements(np.argmin)
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    reject_out(out, "np.argmin")
+def argmin(a: Any, axis: int | None = None, *, keepdims: Any = False) -> Any:
     return _extreme(r.argmin, a, axis, keepdims)
 
 

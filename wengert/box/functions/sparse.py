@@ -92,6 +92,8 @@ OPERANDS[SparseMatrix] = lambda op, x, y: NotImplemented  # it has operators of 
 
 def _constructor(original: Any) -> Any:
     def construct(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
+        if not _holds_entries(arg1):
+            return original(arg1, shape, dtype, copy, **options)
         is_matrix, format = issubclass(original, scipy.sparse.spmatrix), original.__name__.partition("_")[0]
         is_in_order: bool | None = None
         if isinstance(arg1, (Traced, SparseMatrix)):
@@ -152,7 +154,7 @@ def _places(original: Any, entries: tuple[int, ...], place: Any, shape: Any) -> 
 
 
 for _class in _CLASSES:
-    implements_blind(_class)(_constructor(_class))
+    CALLERS[_class] = _constructor(_class)
 
 
 def _diags(star_is_matmul: bool) -> Any:
@@ -258,7 +260,9 @@ for _name in ("vstack", "hstack", "block_array", "bmat", "block_diag", "tril", "
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
     if not _holds_entries([A, B]):
         return scipy.sparse.kron(A, B, format)
-    return kron(traced_matrix(A), traced_matrix(B))
+    found = kron(traced_matrix(A), traced_matrix(B))
+    is_dense = 2 * len(traced_matrix(B).rows) >= math.prod(shape_of(B))  # as SciPy decides
+    return found.asformat(format or ("bsr" if is_dense else "coo"))
 
 
 def _kronsum(A: Any, B: Any, format: Any = None) -> Any:

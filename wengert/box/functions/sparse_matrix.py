@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from wengert import tree
 from wengert.box.functions.operands import array, cast, holds_traced, join
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import reduce as r
@@ -24,6 +25,41 @@ from wengert.ops.sparse import product
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
+class Places:
+    """Where the entries of a sparse matrix stand, and which of SciPy's it is: the matrix without its entries."""
+
+    def __init__(self, matrix: SparseMatrix):
+        self._known = (matrix.shape, matrix.star_is_matmul, matrix.format, matrix._is_in_order)
+        self._rows, self._columns = matrix.rows, matrix.columns
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Places) and self._known == other._known and all(
+            map(np.array_equal, (self._rows, self._columns), (other._rows, other._columns)))  # fmt: skip
+
+    def __hash__(self) -> int:
+        return hash((self._known, len(self._rows)))
+
+    def filled(self, entries: Any) -> Any:
+        """The matrix with these entries: of SciPy, or one whose entries are traced."""
+        shape, star_is_matmul, format, _ = self._known
+        if not is_plain(entries):
+            return SparseMatrix(entries, self._rows, self._columns, *self._known)
+        kind = scipy.sparse.coo_matrix if star_is_matmul else scipy.sparse.coo_array
+        return kind((entries, (self._rows.copy(), self._columns.copy())), shape=shape).asformat(format)
+
+
+def is_plain(entries: Any) -> bool:
+    """Whether these are the entries of a matrix of SciPy's; and not what is traced, or stands for entries."""
+    if not isinstance(entries, np.ndarray):
+        return False
+    if entries.ndim > 1:
+        raise UnsupportedFunctionError(
+            "a batch of sparse matrices (vmap of a function that returns one, or a Jacobian of one)",
+            remedy="return the entries, J.data, or take one example after the other",
+        )
+    return True
+
+
 class SparseMatrix:
     """A sparse matrix with traced entries, in coordinate form; entries at one place add up."""
 
@@ -31,7 +67,7 @@ class SparseMatrix:
     __array_ufunc__ = None
 
     def __init__(self, entries: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False,
-                 format: str = "coo", is_in_order: bool | None = None):  # fmt: skip
+                 format: str = "coo", is_in_order: bool | None = None, template: Any = None):  # fmt: skip
         self.entries = entries
         self.rows = np.asarray(rows)
         self.columns = np.asarray(columns)
@@ -43,6 +79,8 @@ class SparseMatrix:
         self._is_in_order = is_in_order
         """Whether entries are those of SciPy's `data`, in its order. Where they are not, they can be put into it, which
         sums up what stands at one place; `None` says that SciPy's order is not known."""
+        self.template = template
+        """What makes a matrix of these places of other entries, if there is something better than `Places`."""
 
     ndim = 2
 
@@ -81,6 +119,38 @@ class SparseMatrix:
     def nnz(self) -> int:
         self._put_in_order("nnz")
         return len(self.rows)
+
+    size = nnz
+
+    def getnnz(self) -> int:
+        return self.nnz
+
+    @property
+    def row(self) -> np.ndarray:
+        """The row of each entry, in coordinate form; structure, which is known."""
+        if self.format != "coo":
+            raise AttributeError("row")
+        self._put_in_order("row")
+        return self.rows.copy()
+
+    @property
+    def col(self) -> np.ndarray:
+        return self.T.row
+
+    @property
+    def indices(self) -> np.ndarray:
+        """The column of each entry, or of a matrix by columns its row."""
+        if self.format not in ("csr", "csc"):
+            raise AttributeError("indices")
+        self._put_in_order("indices")
+        return (self.columns if self.format == "csr" else self.rows).copy()
+
+    @property
+    def indptr(self) -> np.ndarray:
+        """Where each row, or column, begins among the entries."""
+        self.indices  # noqa: B018
+        lanes, count = (self.rows, self.shape[0]) if self.format == "csr" else (self.columns, self.shape[1])
+        return np.searchsorted(lanes, np.arange(count + 1)).astype(lanes.dtype)
 
     def _put_in_order(self, name: str) -> None:
         if self._is_in_order is None:
@@ -208,11 +278,15 @@ class SparseMatrix:
             self._put_in_order("data")
             return self.with_entries(function(self.entries))
         whole = self.without_duplicates()
-        return whole._computed(function(whole.entries))
+        return whole._computed(function(whole.entries), "csr" if self.format in ("lil", "dok") else self.format)
 
-    def _computed(self, entries: Any) -> SparseMatrix:
+    def _computed(self, entries: Any, format: str) -> SparseMatrix:
         """The same of which SciPy's order is not known."""
-        return SparseMatrix(entries, self.rows, self.columns, self.shape, self.star_is_matmul, "csr")
+        return SparseMatrix(entries, self.rows, self.columns, self.shape, self.star_is_matmul, format)
+
+    def _with_dense(self, entries: Any) -> SparseMatrix:
+        """What SciPy makes of this matrix and a dense one."""
+        return self._computed(entries, "dia" if self.format == "dia" else "coo")
 
     def _picked(self, which: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: Any) -> SparseMatrix:
         entries = index(self.entries, which, pattern=(ARRAY,))
@@ -243,7 +317,7 @@ class SparseMatrix:
             return _elementwise_product(self, traced_matrix(other))
         if ndim_of(other) == 0:
             return self.with_entries(self.entries * other)
-        return self._computed(self.entries * self._elements(other))
+        return self._with_dense(self.entries * self._elements(other))
 
     def __mul__(self, other: Any) -> Any:
         if self.star_is_matmul and (is_sparse(other) or ndim_of(other)):
@@ -259,7 +333,7 @@ class SparseMatrix:
         if is_sparse(other):
             raise not_supported("a sparse matrix divided by another")
         if ndim_of(other):
-            return self._computed(self.entries / self._elements(other))
+            return self._with_dense(self.entries / self._elements(other))
         return self.with_entries(self.entries / other)
 
     def __pow__(self, n: Any) -> Any:
@@ -282,18 +356,18 @@ class SparseMatrix:
         if other.shape != self.shape:
             raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
         rows, columns = np.concatenate([self.rows, other.rows]), np.concatenate([self.columns, other.columns])
-        format = self.format if self.format in ("csr", "csc") else "csr"
-        return SparseMatrix(
-            join([self.entries, other.entries], 0), rows, columns, self.shape, self.star_is_matmul, format
-        )
+        leads = other if self.format == "dia" and other.format != "dia" else self
+        entries, is_matmul = join([self.entries, other.entries], 0), leads.star_is_matmul
+        return SparseMatrix(entries, rows, columns, self.shape, is_matmul, _format_of(leads, other))
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        return traced_matrix(other) + self if is_sparse(other) else self + other
 
     def __sub__(self, other: Any) -> Any:
         return self + (-other)
 
     def __rsub__(self, other: Any) -> Any:
-        return -self + other
+        return (-self).__radd__(other)
 
     def _elements(self, x: Any) -> Any:
         """The elements of a dense array, broadcast to this matrix, that stand where it has entries."""
@@ -301,10 +375,16 @@ class SparseMatrix:
 
     # -------------------------------------------------------------------------------------------------------- elements
 
+    def _compared(self, other: Any) -> Any:
+        raise not_supported("a comparison of a sparse matrix with traced entries")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __hash__ = object.__hash__
+
     def __getitem__(self, key: Any) -> Any:
         if holds_traced(key if isinstance(key, tuple) else (key,)):
             raise not_supported("a sparse matrix with traced entries, read at traced places,")
-        found = moved(lambda m: (m if m.format in ("csr", "csc") else m.tocsr())[key], [self])
+        found = moved(lambda m: (m if hasattr(m, "__getitem__") else m.tocsr())[key], [self])
         if found.__class__ is SparseMatrix or isinstance(found, Traced):
             return found
         raise not_supported("a row or other part of a sparse array that has one axis")
@@ -336,6 +416,14 @@ for _name in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arct
     setattr(SparseMatrix, _name, _elementwise_of_entries(_name))
 
 
+# Among the results of a function it is a container of one leaf, its entries.
+tree.register(
+    SparseMatrix,
+    lambda m: ((m.entries,), m.template or Places(m), ("data",)),
+    lambda template, parts: template.filled(*parts),
+)
+
+
 def not_supported(what: str) -> UnsupportedFunctionError:
     """The error for what has no rule on matrices of traced entries."""
     return UnsupportedFunctionError(
@@ -345,7 +433,7 @@ def not_supported(what: str) -> UnsupportedFunctionError:
 
 def is_sparse(x: Any) -> bool:
     """Whether something is a sparse matrix of either kind."""
-    return x.__class__ is SparseMatrix or bool(scipy.sparse.issparse(x))
+    return isinstance(x, SparseMatrix) or bool(scipy.sparse.issparse(x))
 
 
 def transposed(x: Any) -> Any:
@@ -375,9 +463,9 @@ def moved(function: Callable, matrices: Sequence[SparseMatrix]) -> Any:
     positions, first = [], 1
     for matrix in matrices:
         numbers = np.arange(first, first + len(matrix.rows))
-        format = matrix.format if matrix.format in ("csr", "csc") else "coo"
-        kind = getattr(scipy.sparse, f"{format}_{'matrix' if matrix.star_is_matmul else 'array'}")
-        positions.append(kind((numbers, (matrix.rows, matrix.columns)), shape=matrix.shape))
+        format = "coo" if matrix.format in ("dia", "bsr") else matrix.format
+        kind = scipy.sparse.coo_matrix if matrix.star_is_matmul else scipy.sparse.coo_array
+        positions.append(kind((numbers, (matrix.rows, matrix.columns)), shape=matrix.shape).asformat(format))
         first += len(matrix.rows)
     data = join([matrix.entries for matrix in matrices], 0) if len(matrices) > 1 else matrices[0].entries
     found = function(*positions)
@@ -406,8 +494,16 @@ def _sparse_product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     within = np.arange(len(of_a)) - np.repeat(np.cumsum(counts) - counts, counts)
     of_b = by_row[starts[a.columns[of_a]] + within]
     data = index(a.entries, of_a, pattern=(ARRAY,)) * index(b.entries, of_b, pattern=(ARRAY,))
-    whole = SparseMatrix(data, a.rows[of_a], b.columns[of_b], (a.shape[0], b.shape[1]), a.star_is_matmul, "csr")
+    shape = (a.shape[0], b.shape[1])
+    whole = SparseMatrix(data, a.rows[of_a], b.columns[of_b], shape, a.star_is_matmul, _format_of(a, b))
     return whole.without_duplicates()
+
+
+def _format_of(a: SparseMatrix, b: SparseMatrix) -> str:
+    """The format of what SciPy makes of two matrices."""
+    if a.format == b.format == "dia":
+        return "dia"
+    return a.format if a.format in ("csr", "csc", "bsr") else "csr"
 
 
 def _elementwise_product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
@@ -416,7 +512,7 @@ def _elementwise_product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     a, b = a.without_duplicates(), b.without_duplicates()
     _, of_a, of_b = np.intersect1d(a.places(), b.places(), assume_unique=True, return_indices=True)
     data = index(a.entries, of_a, pattern=(ARRAY,)) * index(b.entries, of_b, pattern=(ARRAY,))
-    return SparseMatrix(data, a.rows[of_a], a.columns[of_a], a.shape, a.star_is_matmul, "csr")
+    return SparseMatrix(data, a.rows[of_a], a.columns[of_a], a.shape, a.star_is_matmul, _format_of(a, b))
 
 
 def kron(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
@@ -425,4 +521,6 @@ def kron(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     rows = (a.rows.astype(np.int64)[:, None] * b.shape[0] + b.rows).ravel()
     columns = (a.columns.astype(np.int64)[:, None] * b.shape[1] + b.columns).ravel()
     shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
-    return SparseMatrix(s.reshape(data, shape=(len(rows),)), rows, columns, shape, a.star_is_matmul)
+    return SparseMatrix(
+        s.reshape(data, shape=(len(rows),)), rows, columns, shape, a.star_is_matmul and b.star_is_matmul
+    )

@@ -14,18 +14,18 @@ from collections.abc import Callable, Iterator, Sequence
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.array import Array, in_memory, strides_of
+from wengert.backend.llvm.arrays.array import Array, strides_of
 from wengert.backend.llvm.arrays.buffer import (
     I1,
     I64,
     Buffer,
     Scalar,
+    dot,
     known,
     load_element,
     minus,
     plus,
     store_element,
-    times,
 )
 from wengert.backend.llvm.emitter import Emitter, Frame, constant
 from wengert.backend.llvm.machine.hints import memory_apart, read_elsewhere, written
@@ -51,8 +51,7 @@ def add_parts(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
         value.check()
     _Rows(em, target, node.params["patterns"], values, node.params["cleared"]).write()
     em.work(I64(sum(math.prod([side.stop - side.start for side in box]) for box in node.params["patterns"])))
-    slot.epoch += 1
-    return in_memory(em.cx, target, slot)
+    return em.made(slot, target)
 
 
 class _Rows:
@@ -161,9 +160,7 @@ class _Rows:
         cx = self.cx
         with cx.loop(I64(stop - start), lanes=self.target.dtype, is_independent=True) as j:
             at = [*row, plus(cx.builder, j, I64(start))]
-            offset: ir.Value = I64(0)
-            for k, stride in zip(at, self.strides, strict=True):
-                offset = plus(cx.builder, offset, times(cx.builder, k, stride))
+            offset = dot(cx.builder, at, self.strides)
             store_element(cx.builder, one(at, offset), self.target.pointer, offset, self.target.dtype)
             written(cx.builder.block.instructions[-1], self.mark)
 

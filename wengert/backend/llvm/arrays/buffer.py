@@ -139,11 +139,12 @@ def offset_of(builder: ir.IRBuilder, buffer: Buffer, indices: Sequence[ir.Value]
     strides = buffer.strides
     if strides is None:
         strides = contiguous_strides(builder, buffer.lengths)
-    total: ir.Value | None = None
-    for index, stride in zip(indices, strides, strict=True):
-        term = times(builder, index, stride)
-        total = term if total is None else plus(builder, total, term)
-    return I64(0) if total is None else total
+    return dot(builder, indices, strides)
+
+
+def store_at(builder: ir.IRBuilder, value: Scalar, buffer: Buffer, indices: Sequence[ir.Value]) -> None:
+    """Write the element of a buffer at these indices."""
+    store_element(builder, value, buffer.pointer, offset_of(builder, buffer, indices), buffer.dtype)
 
 
 def contiguous_strides(builder: ir.IRBuilder, lengths: Sequence[ir.Value]) -> list[ir.Value]:
@@ -195,6 +196,14 @@ def minus(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
     if y == 0:
         return a
     return builder.sub(a, b, flags=("nsw",))
+
+
+def dot(builder: ir.IRBuilder, indices: Sequence[ir.Value], strides: Sequence[ir.Value]) -> ir.Value:
+    """Σ index · stride."""
+    total: ir.Value = I64(0)
+    for index, stride in zip(indices, strides, strict=True):
+        total = plus(builder, total, times(builder, index, stride))
+    return total
 
 
 def product(builder: ir.IRBuilder, values: Sequence[ir.Value]) -> ir.Value:

@@ -21,7 +21,6 @@ from wengert.backend.llvm.arrays.array import (
     broadcasted,
     constant_array,
     flipped,
-    in_memory,
     joined,
     remapped,
     respaced,
@@ -304,5 +303,4 @@ def reshape_made(em: Emitter, frame: Frame, node: Node) -> Array:
     slot = frame.plan.slots[node.outs[0]]
     target = em.allocate(slot, lengths)
     em.fill(x, Buffer(target.pointer, x.lengths, None, target.dtype, writable=True))
-    slot.epoch += 1
-    return in_memory(em.cx, target, slot)
+    return em.made(slot, target)

@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm import scalars
 from wengert.backend.llvm.arrays.array import Array, in_memory
-from wengert.backend.llvm.arrays.buffer import I64, Scalar, known, offset_of, product, register_type, store_element
+from wengert.backend.llvm.arrays.buffer import I64, Scalar, known, product, register_type, store_at
 from wengert.backend.llvm.arrays.reduction import Running, combiner
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.threads.sharing import shared
@@ -91,9 +91,8 @@ class Lanes:
         slot = frame.plan.slots[out]
         target = self.em.allocate(slot, self.outer)
         with shared(cx, self.outer, weight=self.steps) as outer:
-            store_element(cx.builder, one(outer), target.pointer, offset_of(cx.builder, target, outer), target.dtype)
-        slot.epoch += 1
-        return in_memory(cx, target, slot)
+            store_at(cx.builder, one(outer), target, outer)
+        return self.em.made(slot, target)
 
 
 def logsumexp(em: Emitter, frame: Frame, node: Node) -> Any:
@@ -118,7 +117,7 @@ def softmax(em: Emitter, frame: Frame, node: Node) -> Array:
     target = em.allocate(slot, x.lengths)
 
     def keep(indices: list[ir.Value], weight: Scalar) -> None:
-        store_element(cx.builder, weight, target.pointer, offset_of(cx.builder, target, indices), dtype)
+        store_at(cx.builder, weight, target, indices)
 
     with shared(cx, lanes.outer, weight=lanes.steps) as outer:
         sum_of_weights = lanes.total(outer, lanes.largest(outer), keep)
@@ -126,7 +125,6 @@ def softmax(em: Emitter, frame: Frame, node: Node) -> Array:
         with shared(cx, lanes.inner, dtype) as inner:
             indices = lanes.indices(outer, inner)
             share = cx.builder.fdiv(whole.load(indices), sum_of_weights)
-            store_element(cx.builder, share, target.pointer, offset_of(cx.builder, target, indices), dtype)
+            store_at(cx.builder, share, target, indices)
         em.work(product(cx.builder, lanes.inner))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.arrays.array import Array, in_memory
-from wengert.backend.llvm.arrays.buffer import I64, Scalar, known, offset_of, plus, product, store_element, times
+from wengert.backend.llvm.arrays.array import Array
+from wengert.backend.llvm.arrays.buffer import I64, Scalar, known, plus, product, store_at, store_element, times
 from wengert.backend.llvm.arrays.reduction import Accumulator
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.threads.sharing import shared
@@ -52,9 +52,8 @@ def searchsorted(em: Emitter, frame: Frame, node: Node) -> Any:
     slot = frame.plan.slots[out]
     target = em.allocate(slot, v.lengths)
     with shared(cx, v.lengths, weight=4 * steps) as indices:
-        store_element(cx.builder, search(indices), target.pointer, offset_of(cx.builder, target, indices), _INT)
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+        store_at(cx.builder, search(indices), target, indices)
+    return em.made(slot, target)
 
 
 def _less(cx: Any, dtype: np.dtype, x: Scalar, y: Scalar) -> ir.Value:
@@ -83,5 +82,4 @@ def true_positions(em: Emitter, frame: Frame, node: Node) -> Array:
         store_element(cx.builder, place, target.pointer, found.get(), _INT)
         found.set(cx.builder.add(found.get(), I64(1)))
     em.work(product(cx.builder, mask.lengths))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)

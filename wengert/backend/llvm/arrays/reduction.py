@@ -17,22 +17,22 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.array import Array
 from wengert.backend.llvm.arrays.buffer import (
     I64,
     Buffer,
     Complex,
     Scalar,
     contiguous_strides,
+    dot,
     element_type,
     known,
     load_element,
     offset_of,
-    plus,
     product,
     register_type,
+    store_at,
     store_element,
-    times,
 )
 from wengert.backend.llvm.arrays.composed import broadcast_lengths, pointwise
 from wengert.backend.llvm.context import Context
@@ -80,8 +80,7 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     slot = frame.plan.slots[out]
     target = em.allocate(slot, lengths)
     _into(em, x, axes, target, [k for k in range(x.ndim) if keepdims or k in kept], combine, start, lanes)
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 class Running:
@@ -260,11 +259,7 @@ def _into(
     in_memory_too = any(k in axes for k in front)
 
     def offset(indices: Sequence[ir.Value]) -> ir.Value:
-        total: ir.Value = I64(0)
-        for k, stride in zip(shown, strides, strict=True):
-            if k not in axes:
-                total = plus(cx.builder, total, times(cx.builder, indices[k], stride))
-        return total
+        return dot(cx.builder, [I64(0) if k in axes else indices[k] for k in shown], strides)
 
     if in_memory_too:
         # What is there first: the identity, or the first of the elements that are combined.
@@ -298,7 +293,7 @@ def shares(em: Emitter, frame: Frame, node: Node) -> Array:
     cx, out = em.cx, node.outs[0]
     y, x = [em.array(frame, a) for a in node.args]
     dtypes, weak = [a.type.dtype for a in node.args], [a.type.weak for a in node.args]
-    new, number = out.type.dtype, register_type(out.type.dtype)
+    number = register_type(out.type.dtype)
     axes = [k for k in range(x.ndim) if k in node.params["axis"]]
     kept = [k for k in range(x.ndim) if k not in axes]
     chosen = pointwise(
@@ -327,10 +322,9 @@ def shares(em: Emitter, frame: Frame, node: Node) -> Array:
             place = at(outer, inner)
             share = cx.builder.select(chosen.load(place), number(1.0), number(0.0))
             share = cx.builder.fdiv(share, total)
-            store_element(cx.builder, share, target.pointer, offset_of(cx.builder, target, place), new)
+            store_at(cx.builder, share, target, place)
     em.work(product(cx.builder, x.lengths))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 # ------------------------------------------------------------------------------------------------ scans
@@ -346,22 +340,18 @@ def scan(em: Emitter, frame: Frame, node: Node) -> Array:
     slot = frame.plan.slots[out]
     target = em.allocate(slot, x.lengths)
     strides = contiguous_strides(cx.builder, target.lengths)
-    stride = strides[axis]
     with cx.loops(x.lengths[:axis]) as before, cx.loop(x.lengths[axis]) as k, cx.loops(x.lengths[axis + 1 :]) as after:
         indices = [*before, k, *after]
-        at: ir.Value = I64(0)
-        for i, s in zip(indices, strides, strict=True):
-            at = plus(cx.builder, at, times(cx.builder, i, s))
+        at = dot(cx.builder, indices, strides)
         value = scalars.convert(cx, x.load(indices), old, new)
         accumulated = Accumulator(cx, new)
         accumulated.set(value)
         with cx.when(cx.builder.icmp_signed(">", k, I64(0))):
-            earlier = load_element(cx.builder, target.pointer, cx.builder.sub(at, stride), new)
+            earlier = load_element(cx.builder, target.pointer, cx.builder.sub(at, strides[axis]), new)
             accumulated.set(scalars.emit(cx, op, {}, new, [earlier, value], [new, new], [False, False]))
         store_element(cx.builder, accumulated.get(), target.pointer, at, new)
     em.work(product(cx.builder, x.lengths))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 def linear_recurrence(em: Emitter, frame: Frame, node: Node) -> Array:
@@ -388,5 +378,4 @@ def linear_recurrence(em: Emitter, frame: Frame, node: Node) -> Array:
             h.set(scalars.emit(cx, "add", {}, new, [grown, h.get()], [new, new], [False, False]))
         store_element(cx.builder, h.get(), target.pointer, at, new)
     em.work(product(cx.builder, lengths))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)

@@ -13,17 +13,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.arrays.array import Array, in_memory
-from wengert.backend.llvm.arrays.buffer import (
-    I64,
-    Scalar,
-    contiguous_strides,
-    known,
-    plus,
-    product,
-    store_element,
-    times,
-)
+from wengert.backend.llvm.arrays.array import Array
+from wengert.backend.llvm.arrays.buffer import I64, Scalar, known, plus, product, store_at, times
 from wengert.backend.llvm.arrays.reduction import Accumulator, combiner, is_empty
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
@@ -62,15 +53,9 @@ def arg_extreme(em: Emitter, frame: Frame, node: Node) -> Any:
         return search([])
     slot = frame.plan.slots[out]
     target = em.allocate(slot, [x.lengths[k] for k in rest])
-    strides = contiguous_strides(cx.builder, target.lengths)
     with cx.loops(target.lengths) as outer:
-        found = search(outer)
-        to: ir.Value = I64(0)
-        for i, s in zip(outer, strides, strict=True):
-            to = plus(cx.builder, to, times(cx.builder, i, s))
-        store_element(cx.builder, found, target.pointer, to, target.dtype)
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+        store_at(cx.builder, search(outer), target, outer)
+    return em.made(slot, target)
 
 
 def _by_place(x: Array, searched: list[int], at: dict[int, ir.Value]) -> Load | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.array import Array
 from wengert.backend.llvm.arrays.buffer import (
     I32,
     I64,
@@ -80,8 +80,7 @@ def argsort(em: Emitter, frame: Frame, node: Node) -> Array:
     if watches:
         callback.emit_rarely(cx, seen.get(), node, [em.in_buffer(x)], [target])
     em.work(times(cx.builder, product(cx.builder, x.lengths), I64(16)))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 def _bytes(em: Emitter, count: Any, dtype: np.dtype) -> Any:

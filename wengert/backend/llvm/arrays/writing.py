@@ -12,11 +12,12 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.array import NEVER_ONE, Array, broadcasted, in_memory, strides_of
+from wengert.backend.llvm.arrays.array import NEVER_ONE, Array, broadcasted, strides_of
 from wengert.backend.llvm.arrays.buffer import (
     I64,
     Buffer,
     Scalar,
+    dot,
     element_type,
     known,
     load_element,
@@ -61,8 +62,7 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
         target = Buffer(target.pointer, target.lengths, target.strides, target.dtype, writable=True)
         place = CheckedIndex(cx, x.lengths, pattern, operands)
         _put(em, target, place, value, add=node.op.name == "add_at")
-        slot.epoch += 1
-        return in_memory(cx, target, slot)
+        return em.made(slot, target)
     if x.dtype != out.type.dtype:
         x = converted(em, frame, node.args[0], out.type.dtype)
     place = CheckedIndex(cx, x.lengths, pattern, operands)
@@ -70,8 +70,7 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
     assert made is not None
     target = made
     _put(em, target, place, value, add=node.op.name == "add_at")
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 def _number(em: Emitter, frame: Frame, node: Node) -> Array:
@@ -102,10 +101,7 @@ def _put(em: Emitter, target: Buffer, place: CheckedIndex, value: Array, add: bo
         start, strides, contiguous = whole
 
         def where(part: Sequence[ir.Value]) -> ir.Value:
-            total = start
-            for i, s in zip(part, strides, strict=True):
-                total = plus(cx.builder, total, times(cx.builder, i, s))
-            return total
+            return plus(cx.builder, start, dot(cx.builder, part, strides))
 
         if contiguous and value.flat is not None and place.lengths and not add:
             with cx.loop(product(cx.builder, place.lengths), lanes=target.dtype, is_independent=True) as k:
@@ -171,8 +167,7 @@ def scatter(em: Emitter, frame: Frame, node: Node) -> Array:
         count = sum(item is ARRAY or item is FLAG for item in pattern)
         own, remaining = remaining[:count], remaining[count:]
         _put(em, target, CheckedIndex(cx, target.lengths, pattern, own), value, add=True)
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
@@ -195,8 +190,7 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
     strides = strides_of(cx, target)
     if axis and _are_alike(pieces):
         _interleave(em, pieces, target, axis)
-        slot.epoch += 1
-        return in_memory(cx, target, slot)
+        return em.made(slot, target)
     start: ir.Value = I64(0)
     for piece in pieces:
         offset = times(cx.builder, start, strides[axis])
@@ -208,8 +202,7 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
         else:
             em.fill(piece, Buffer(pointer, piece.lengths, own, target.dtype, writable=True))
         start = plus(cx.builder, start, piece.lengths[axis])
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 def _are_alike(pieces: Sequence[Array]) -> bool:
@@ -225,9 +218,7 @@ def _interleave(em: Emitter, pieces: Sequence[Array], target: Buffer, axis: int)
     cx, strides = em.cx, strides_of(em.cx, target)
     lengths = pieces[0].lengths
     with shared(cx, lengths, target.dtype, weight=len(pieces)) as indices:
-        place: ir.Value = I64(0)
-        for i, stride in zip(indices, strides, strict=True):
-            place = plus(cx.builder, place, times(cx.builder, i, stride))
+        place = dot(cx.builder, indices, strides)
         elements = [piece.load(indices) for piece in pieces]
         step = times(cx.builder, lengths[axis], strides[axis])
         for k, element in enumerate(elements):
@@ -257,8 +248,7 @@ def padded(em: Emitter, frame: Frame, node: Node) -> Array:
                 )  # fmt: skip
         strides = None if _is_first_rows(node) else strides_of(cx, target)
         em.fill(x, Buffer(target.pointer, x.lengths, strides, target.dtype, writable=True))
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return em.made(slot, target)
 
 
 def _is_first_rows(node: Node) -> bool:

@@ -22,6 +22,7 @@ from wengert.backend.llvm.arrays.buffer import (
     I64,
     POINTER,
     Buffer,
+    dot,
     element_pointer,
     known,
     load_element,
@@ -43,7 +44,7 @@ from wengert.backend.llvm.linalg.matrices import (
     scratch,
     strides_of,
 )
-from wengert.backend.llvm.linalg.placed_convolution import Geometry, in_order, offset
+from wengert.backend.llvm.linalg.placed_convolution import Geometry, in_order
 from wengert.backend.llvm.machine.subroutines import shared_function
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -217,7 +218,7 @@ def _columns(cx: Any, geo: Geometry, x: Buffer, start: ir.Value, count: ir.Value
     steps = [known(s) for s in strides_of(cx, x)]
     plain = _together(geo) == 1 and geo.places == geo.size and math.prod(geo.kernel) == 1
     if plain and _is_flat(steps[2:], geo.size):
-        at = offset(cx, [start, times(cx.builder, group, I64(geo.inputs))], strides_of(cx, x)[:2])
+        at = dot(cx.builder, [start, times(cx.builder, group, I64(geo.inputs))], strides_of(cx, x)[:2])
         pointer = element_pointer(cx.builder, x.pointer, at, geo.dtype)
         down = I64(steps[1]) if geo.inputs > 1 else I64(geo.each)
         return Matrix(pointer, I64(geo.rows), I64(geo.each), down, I64(1), geo.dtype)
@@ -253,13 +254,13 @@ def _each_row(
     down = along[-2] if len(along) > 1 else I64(0)
     function = _rows_function(cx, dtype, n, known(along[-1]), back)
     with cx.loops([I64(m) for m in (geo.inputs, *geo.kernel)]) as (channel, *k):
-        row = offset(cx, [channel, *k], [I64(own[0] * geo.kernel[0]), *map(I64, own)])
+        row = dot(cx.builder, [channel, *k], [I64(own[0] * geo.kernel[0]), *map(I64, own)])
         first = plus(b, times(b, group, I64(geo.inputs)), channel)
-        source = plus(b, times(b, first, steps[1]), offset(cx, k, dilated))
+        source = plus(b, times(b, first, steps[1]), dot(cx.builder, k, dilated))
         target = times(b, row, columns.down)
         with cx.loop(count) as e, cx.loops([I64(m) for m in outer]) as p:
             at = plus(b, source, times(b, plus(b, start, e), steps[0]))
-            at = plus(b, at, offset(cx, p, along[: len(outer)]))
+            at = plus(b, at, dot(cx.builder, p, along[: len(outer)]))
             to = plus(b, target, times(b, e, I64(geo.each)))
             if p:
                 to = plus(b, to, times(b, p[0], I64(rows * n)))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.buffer import I64, Buffer, known, load_element, minus, offset_of, plus, store_element
+from wengert.backend.llvm.arrays.buffer import I64, Buffer, known, load_element, minus, offset_of, plus, store_at
 from wengert.backend.llvm.arrays.reduction import Accumulator
 from wengert.backend.llvm.linalg import placed_convolution
 from wengert.backend.llvm.linalg.direct_convolution import convolve
@@ -48,7 +48,7 @@ def _recursive_filter(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
             total.set(b.fsub(total.get(), b.fmul(coefficient(back), earlier)))
         b = cx.builder
         y = b.select(is_nothing, scalars.constant(np.nan, d), b.fdiv(total.get(), first))
-        store_element(b, y, out.pointer, offset_of(b, out, [*lane, n]), d)
+        store_at(b, y, out, [*lane, n])
     return "native"
 
 

@@ -28,6 +28,7 @@ from wengert.backend.llvm import scalars
 from wengert.backend.llvm.arrays.buffer import (
     I64,
     Buffer,
+    dot,
     element_pointer,
     known,
     load_element,
@@ -205,11 +206,8 @@ def _steps(lengths: Sequence[int]) -> list[int]:
 
 
 def _dot(b: ir.IRBuilder, at: Sequence[ir.Value], steps: Sequence[int]) -> ir.Value:
-    """A sum of products; the last steps may have no number."""
-    total: ir.Value = I64(0)
-    for i, step in zip(at, steps, strict=False):
-        total = plus(b, total, times(b, i, I64(step)))
-    return total
+    """Σ index · step; the last steps may have no index."""
+    return dot(b, at, [I64(step) for step in steps[: len(at)]])
 
 
 def _matrix(b: ir.IRBuilder, buffer: Buffer, at: ir.Value, rows: int, columns: int, down: int) -> Matrix:
@@ -270,13 +268,6 @@ def in_order(cx: Any, buffer: Buffer) -> Buffer:
         return Buffer(buffer.pointer, buffer.lengths, None, buffer.dtype)
     new = Buffer(scratch(cx, I64(step), buffer.dtype), buffer.lengths, None, buffer.dtype)
     with cx.loops(buffer.lengths, buffer.dtype) as at:
-        value = load_element(cx.builder, buffer.pointer, offset(cx, at, strides_of(cx, buffer)), buffer.dtype)
-        store_element(cx.builder, value, new.pointer, offset(cx, at, strides_of(cx, new)), buffer.dtype)
+        value = load_element(cx.builder, buffer.pointer, dot(cx.builder, at, strides_of(cx, buffer)), buffer.dtype)
+        store_element(cx.builder, value, new.pointer, dot(cx.builder, at, strides_of(cx, new)), buffer.dtype)
     return new
-
-
-def offset(cx: Any, at: Sequence[ir.Value], steps: Sequence[ir.Value]) -> ir.Value:
-    total: ir.Value = I64(0)
-    for i, step in zip(at, steps, strict=True):
-        total = plus(cx.builder, total, times(cx.builder, i, step))
-    return total

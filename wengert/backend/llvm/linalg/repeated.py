@@ -25,6 +25,7 @@ from wengert.backend.llvm.arrays.buffer import (
     offset_of,
     plus,
     product,
+    store_at,
     store_element,
 )
 from wengert.backend.llvm.arrays.reduction import Accumulator
@@ -184,7 +185,7 @@ def _null_mask(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) ->
         with cx.loop(own.lengths[0]) as i:
             b = cx.builder
             nothing = b.fcmp_ordered("<=", _at(cx, own, i), tolerance)
-            store_element(b, nothing, out.pointer, offset_of(b, out, [*indices, i]), _BOOL)
+            store_at(b, nothing, out, [*indices, i])
     return "native"
 
 
@@ -194,7 +195,7 @@ def _unclear(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> A
     with _stack(cx, w) as indices:
         flag = _Flag(cx)
         _note_coincidences(cx, flag, _lane(cx, w, indices), node.params["size"], node.params["zeros"])
-        store_element(cx.builder, flag.get(), out.pointer, offset_of(cx.builder, out, [*indices, I64(0)]), _BOOL)
+        store_at(cx.builder, flag.get(), out, [*indices, I64(0)])
     return "native"
 
 
@@ -232,7 +233,7 @@ def _copy(cx: Any, x: Buffer, out: Buffer) -> None:
     with cx.loops(list(out.lengths)) as indices:
         b = cx.builder
         value = load_element(b, x.pointer, offset_of(b, x, indices), x.dtype)
-        store_element(b, value, out.pointer, offset_of(b, out, indices), out.dtype)
+        store_at(b, value, out, indices)
 
 
 @_rule("equal_cotangents", "zero_cotangents", "refuse_derivative_if")

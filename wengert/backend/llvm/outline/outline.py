@@ -467,9 +467,7 @@ class _Put(_Part):
     def call(self, found: _Function) -> None:
         (node,), cx = self.nodes, self.em.cx
         cx.builder.call(found.function, [cx.record, *self.arguments])
-        slot = self.frame.plan.slots[node.outs[0]]
-        slot.epoch += 1
-        self.frame.values[node.outs[0]] = in_memory(cx, self._whole, slot)
+        self.frame.values[node.outs[0]] = self.em.made(self.frame.plan.slots[node.outs[0]], self._whole)
         self.em.work(I64(access.element_bound(node.args[1].type) or 0))
 
 

@@ -1,0 +1,236 @@
+"""Programs with a mistake in them, as users make them: the class of the error, what it says, and whose lines it shows.
+
+Each is run as plain Python where that fails too (`PYTHONS`: the derivative and the compiled function fail alike), or
+is refused by us (`OURS`) with a remedy.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import traceback
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import wengert as wg
+from wengert import infer, optimize
+
+X = np.array([0.5, 1.5, 2.0])
+
+
+class AttributesAreItems(dict):
+    __getattr__ = dict.__getitem__
+
+
+class Numbers(list):
+    pass
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.a = 1.0
+
+
+@dataclasses.dataclass
+class Settings:
+    a: float
+    n: int = 3
+
+
+def strange_frames(error: BaseException) -> list[str]:
+    """Files of this package, and of the libraries that it computes by, in what Python shows of an error."""
+    seen: list[str] = []
+    told: BaseException | None = error
+    while told is not None:
+        seen += [frame.filename for frame in traceback.extract_tb(told.__traceback__)]
+        told = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
+    ours = wg.__file__.removesuffix("__init__.py")
+    return [name for name in seen if name.startswith(ours) or "/numpy/" in name or "/optree/" in name]
+
+
+PYTHONS: dict[str, Any] = {
+    "sum of a number": lambda x: sum(x),
+    "any of a number": lambda x: any(x),
+    "all of a number": lambda x: all(x),
+    "max of a number": lambda x: max(x),
+    "list of a number": lambda x: list(x),
+    "length of a number": lambda x: len(x),
+    "in a number": lambda x: 1.0 in x,
+    "item of a number": lambda x: x[0],
+    "iteration over a number": lambda x: [2 * i for i in x],
+    "unpacking a number": lambda x: [*x],
+    "calling a number": lambda x: 2 * x(3),
+    "a text and a number": lambda x: "loss: " + x,
+    "comparison with a text": lambda x: x < "a",
+    "no number": lambda x: x + None,
+    "order of a number": lambda x: ord(x),
+    "bytes of a number": lambda x: bytes(x),
+    "divmod by zero": lambda x: sum(divmod(x, 0)),
+    "divmod of a difference": lambda x: sum(divmod(1.0, x - x)),
+    "quotient": lambda x: 1 / (x - x),
+    "shapes": lambda x: x + np.ones(3) + np.ones(4),
+    "shapes under where": lambda x: np.where(np.ones(2) > 0, x * np.ones(3), 0.0),
+    "shapes of a product": lambda x: np.ones((2, 3)) @ (x * np.ones(2)),
+    "axis": lambda x: np.sum(x * np.ones(3), axis=1),
+    "singular": lambda x: np.linalg.solve(np.zeros((2, 2)), x * np.ones(2)).sum(),
+    "several numbers as one truth": lambda x: any(x * np.ones((2, 2))),
+    "attribute": lambda x: (x * np.ones(2)).summ(),
+    "name": lambda x: x * unknown_name,  # type: ignore[name-defined]  # noqa: F821
+}
+
+
+@pytest.mark.parametrize("name", PYTHONS)
+def test_what_python_refuses(name):
+    f = PYTHONS[name]
+    with pytest.raises(Exception) as plain:
+        f(2.0)
+    for run in (wg.grad(f), lambda x: wg.jvp(f, (x,), (1.0,)), wg.jit(f), wg.jit(wg.grad(f))):
+        with pytest.raises(type(plain.value)) as info:
+            run(2.0)
+        assert not strange_frames(info.value)
+        assert not isinstance(info.value, wg.errors.WengertError)
+        assert "wengert" not in str(info.value)
+
+
+def model_without_data(y):
+    mu = infer.sample("mu", stats.norm(0, 1))
+    infer.observe(y, stats.norm(mu, 1))
+
+
+async def waits(x):
+    return x**2
+
+
+def yields(x):
+    yield x
+
+
+def square(x):
+    return np.sum(x**2)
+
+
+QUICK = {"draws": 2, "warmup": 2, "chains": 1, "progress": False}
+OURS: dict[str, tuple[Any, str]] = {
+    "an async function": (lambda: wg.grad(waits)(1.0), "asyncio.run"),
+    "an async function, compiled": (lambda: wg.jit(waits)(1.0), "asyncio.run"),
+    "a generator function": (lambda: wg.grad(yields)(1.0), "used up inside"),
+    "a generator function, compiled": (lambda: wg.jit(yields)(1.0), "(?s)a generator, which.*used up inside"),
+    "a class method": (lambda: wg.jit(classmethod(square)), "below @classmethod"),
+    "a property": (lambda: wg.grad(property(square)), "below @property"),
+    "a dict with attributes": (lambda: wg.grad(lambda p: p.a)(AttributesAreItems(a=1.0)), r"pass dict\(x\)"),
+    "a list of a class": (lambda: wg.grad(lambda p: p[0])(Numbers([1.0])), r"pass list\(x\)"),
+    "a UserDict": (lambda: wg.grad(lambda p: p["a"])(collections.UserDict(a=1.0)), r"pass dict\(x\)"),
+    "a set": (lambda: wg.grad(sum)({1.0}), r"pass list\(x\)"),
+    "objects": (lambda: wg.grad(square)(X.astype(object)), r"x.astype\(float\)"),
+    "an object": (lambda: wg.grad(lambda p: p.a)(Plain()), "a dataclass in its place"),
+    "an integer in a dataclass": (lambda: wg.grad(lambda p: p.a**p.n)(Settings(2.0)), "'static': True"),
+    "other shapes of examples": (lambda: wg.vmap(lambda x: x[x > 1])(np.stack([X, 4 * X])), "one shape"),
+    "a memoryview": (lambda: wg.grad(lambda x: memoryview(x * np.zeros(2)))(1.0), "traced value"),
+    "bounds": (lambda: optimize.minimize(square, X, bounds=[(1, 0)] * 3), "mend the bounds"),
+    "several numbers to minimise": (lambda: optimize.minimize(lambda x: x**2, X), "least_squares"),
+    "nothing to minimise": (lambda: optimize.minimize(lambda x: None, X), "`return` missing"),
+    "start and function": (lambda: optimize.minimize(X, square), "the function first"),  # type: ignore[arg-type]
+    "sizes": (lambda: optimize.solve(lambda x: x[:2], X), "as many numbers"),
+    "several log-densities": (lambda: infer.nuts(lambda x: -(x**2), init=X, **QUICK), "np.sum"),
+    "no data": (lambda: infer.nuts(model_without_data, **QUICK), "its data"),
+    "data that are not there": (lambda: infer.nuts(model_without_data, np.array([np.nan]), **QUICK), "leave them out"),
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_is_refused_here(name):
+    run, words = OURS[name]
+    with pytest.raises((wg.errors.WengertError, TypeError), match=words) as info:
+        run()
+    assert not strange_frames(info.value)
+    assert "remedy: " in str(info.value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_option_that_is_not_there():
+    for run in (
+        lambda: optimize.minimize(square, X, options={"max_iter": 3}),
+        lambda: optimize.minimize(square, X, method="LBFGS"),
+        lambda: infer.nuts(square, init=X, draws=0),
+    ):
+        with pytest.raises(ValueError) as info:
+            run()
+        assert not strange_frames(info.value)
+        assert info.value.__suppress_context__ or info.value.__context__ is None
+
+
+def test_what_is_written_outside():
+    outside = np.zeros(3)
+
+    def f(x):
+        outside[0] = x[0]
+        return np.sum(outside * x)
+
+    for operator in (wg.grad, lambda g: wg.jit(wg.grad(g)), wg.jacfwd):
+        with pytest.raises(wg.errors.InPlaceError, match="made outside of the differentiated function"):
+            operator(f)(X)
+    assert not outside.any()
+
+
+def test_what_is_kept_outside():
+    losses: list[Any] = []
+
+    def f(x):
+        losses.append(np.sum(x**2))
+        return losses[-1]
+
+    wg.grad(f)(X)
+    for use in (float, int, complex, np.asarray, np.mean, lambda y: y + 1, lambda y: y.item(), wg.stop_gradient):
+        with pytest.raises(wg.errors.EscapedValueError, match=r"losses.append\(wg.stop_gradient\(loss\)\)"):
+            use(losses[0])
+
+
+def test_what_is_kept_outside_as_a_number():
+    losses: list[Any] = []
+
+    def f(x):
+        loss = np.sum(x**2)
+        losses.append(wg.stop_gradient(loss))
+        return loss
+
+    for run in (wg.grad(f), wg.jit(wg.grad(f)), wg.hessian(f), wg.jit(f)):
+        losses.clear()
+        run(X)
+        assert losses == [6.5]
+
+
+class AsArray:
+    """Its instances are arrays to NumPy."""
+
+    def __init__(self, *values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.array([AsArray(x[0], x[1]), AsArray(x[1], x[2])], dtype=object),
+        lambda x: np.array([x[:2], x[1:]], dtype=object),
+        lambda x: np.array([[x[:1], x[1:]], [x[:1], x[1:]]], dtype=object),
+        lambda x: np.array([x[0], None, x[1]], dtype=object),
+    ],
+)
+def test_arrays_of_objects_have_numpys_shape(f):
+    shapes = []
+    for operator in (lambda g: g, wg.grad, wg.jacfwd):
+        operator(lambda x: shapes.append(f(x).shape) or np.sum(x))(X)
+    assert shapes == [shapes[0]] * 3
+
+
+@pytest.mark.parametrize("container", [tuple, list])
+def test_repeated_sequences(container):
+    f = lambda x: np.sum(x * 2) + np.max(2 * x) + np.linalg.norm(x * len(x))
+    numbers = container([1.0, 2.0])
+    for operator in (wg.grad, lambda g: wg.jit(wg.grad(g))):
+        np.testing.assert_allclose(operator(f)(numbers), [2 + 2 / 10**0.5, 3 + 4 / 10**0.5])
