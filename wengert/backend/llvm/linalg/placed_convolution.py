@@ -48,9 +48,6 @@ FEW_CHANNELS = 8
 LARGE = 1 << 21
 """Bytes of the columns of one example that are too many."""
 
-_SUMS = 16
-"""So many vectors of sums are in registers."""
-
 _LONG = 2048
 """Longer sums are added up in parts, since errors of rounding grow with the length."""
 
@@ -241,7 +238,7 @@ def _in_tiles(cx: Any, x: Matrix, y: Matrix, z: Matrix, places: ir.Value) -> Non
     lanes = vector_bytes() // z.dtype.itemsize
     m, n = known(x.rows) or 0, known(y.columns) or 0
     together = min(m, 4)
-    panel = _SUMS // together
+    panel = max(vector_bytes() // 4 // together, 1)  # of 32 registers half are sums; shorter vectors have 16
     for first in range(0, m, together):
         rows = min(together, m - first)
         x_rows, z_rows = x.part(cx, I64(first), I64(0), I64(rows)), z.part(cx, I64(first), I64(0), I64(rows))
