@@ -20,6 +20,7 @@ from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
 from wengert.box.contents import Holder
+from wengert.box.foreign import an
 from wengert.errors import NotAFunctionError, WengertError, explained, told
 
 
@@ -85,7 +86,7 @@ def demand_function(name: str, f: Any) -> None:
     """Refuse what cannot be called."""
     if callable(f):
         return
-    kind = "None" if f is None else f"a {type(f).__name__}"
+    kind = "None" if f is None else an(type(f).__name__)
     remedy = f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))"
     if isinstance(f, (classmethod, property)):
         remedy = f"write @wg.{name} below @{type(f).__name__}, next to the function"
@@ -104,15 +105,15 @@ def operation(function: F) -> F:
     If its second argument says which arguments are meant, as in `grad`, who writes `grad(f, x)` is told now what goes
     where, and not when the result is called.
     """
-    takes_argnums = list(inspect.signature(function).parameters)[1:2] == ["argnums"]
+    parameters = list(inspect.signature(function).parameters)
+    takes_function, takes_argnums = parameters[:1] == ["f"], parameters[1:2] == ["argnums"]
     vector = ", v" if function.__name__.endswith("hvp") else ""
-
-    if not takes_argnums:
-        return told(function)
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 or "argnums" in kwargs:
+        if takes_function and args:
+            demand_function(function.__name__, args[0])
+        if takes_argnums and (len(args) > 1 or "argnums" in kwargs):
             argnums = args[1] if len(args) > 1 else kwargs["argnums"]
             demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
         return function(*args, **kwargs)

@@ -31,17 +31,27 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
 from wengert.box.array_classes import held as array_in
-from wengert.box.box import Box
+from wengert.box.box import Box, plain
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, no_rule_yet
+from wengert.box.dispatch import (
+    CALLABLES,
+    CALLERS,
+    FUNCTIONS,
+    METHODS,
+    SUBSCRIPTED,
+    first_by_name,
+    name_of,
+    no_rule_yet,
+)
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
-from wengert.box.functions.sparse_matrix import SparseMatrix
+from wengert.box.functions.sparse_matrix import SparseMatrix, not_supported
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
@@ -210,7 +220,27 @@ def _for_function(f: Any) -> Any:
         return found
     if f in CALLERS:
         return _implemented(CALLERS[f])
+    if f.__module__ in _OF_FRAMES:
+        return f
+    if f.__module__ == "logging" and f.__name__ in _LOGGED:
+        return logging_plain_values(f)
     return with_instrumented_arguments(f, not _of_a_library(f.__module__))
+
+
+_OF_FRAMES = frozenset(("pdb", "bdb", "inspect", "traceback"))
+"""Modules that ask who has called: it is to be the user."""
+_LOGGED = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
+
+
+def logging_plain_values(f: Any) -> Any:
+    """A function or a method of the logging module, which makes a text of traced values by itself."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = tree.flatten((args, kwargs))
+        args, kwargs = tree.unflatten(structure, [plain(x) for x in leaves])
+        return f(*args, **{**kwargs, "stacklevel": kwargs.get("stacklevel", 1) + 1})
+
+    return called
 
 
 def _for_builtin(f: Any, operands: int, given: int) -> Any:
@@ -259,6 +289,10 @@ def _for_method(f: Any) -> Any:
         return found
     if is_of_scipy_stats(f):
         return with_instrumented_arguments(instrument(f), False)
+    if f.__func__.__module__ == "logging" and f.__name__ in _LOGGED:
+        return logging_plain_values(f)
+    if f.__func__.__module__ in _OF_FRAMES:
+        return f
     return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
 
 
@@ -456,9 +490,10 @@ def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False)
                 return lent(result, plain) if plain else result
         except Exception as error:  # pandas, for one, has classes of its own
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
-            everything = _all(args, kwargs)
-            unknown = isinstance(error, TypeError) and any(isinstance(a, SparseMatrix) for a in everything)
-            if not swallowed and not unknown and not _rejects_traced(error, f) and not _names_class(error, everything):
+            given_now = _all(args, kwargs)
+            if _is_of_sparse_matrices(error, given_now):
+                raise not_supported(f"{name_of(f)} of a sparse matrix with traced entries") from error
+            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, given_now):
                 raise
             refusal = error
         raise no_rule_yet(f) from (None if isinstance(refusal, ConcretizationError) else refusal)  # it says less
@@ -552,6 +587,11 @@ def _names_class(error: BaseException, args: tuple) -> bool:
         f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words
         for name in names
     )
+
+
+def _is_of_sparse_matrices(error: BaseException, args: tuple) -> bool:
+    """Whether a function without a rule was given a sparse matrix with traced entries, and takes it for no matrix."""
+    return isinstance(error, (TypeError, ValueError)) and any(isinstance(a, SparseMatrix) for a in args)
 
 
 def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:

@@ -537,7 +537,8 @@ def _put_back(pool: ListPool, lists: Sequence[list]) -> None:
 def close_pools(session: Any) -> None:
     """The function has returned: lists from outside hold their items again."""
     for pool in session.pools:
-        _put_back(pool, [one for one in pool.lists if not session.is_made_inside(one)])
+        made = pool.home.created  # in a loop or branch, that is
+        _put_back(pool, [one for one in pool.lists if id(one) not in made and not session.is_made_inside(one)])
 
 
 def undo_pools(session: Any) -> None:

@@ -208,6 +208,8 @@ class Frozen(Holder):
         name = self.name
         if name in MULTIVARIATE and attribute in self.kwds and attribute not in MULTIVARIATE[name]:
             return self.kwds[attribute]
+        if attribute == "dist" and name in UNIVARIATE:
+            return getattr(sys.modules["scipy.stats"], name)
         if not hasattr(getattr(sys.modules["scipy.stats"], name), attribute):
             raise AttributeError(f"a frozen {name} has no attribute {attribute!r}")
         found = _method(name, attribute)
