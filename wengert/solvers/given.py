@@ -45,6 +45,7 @@ class Given:
         self.parameters = Parameters(self.arguments)
         self.name = ".".join([*original.__module__.split(".")[:2], original.__name__])
         self._omitted = set(bound.arguments) - given
+        self._told: Told | None = None
         self.is_complex = False
         """Whether functions may give complex numbers."""
 
@@ -62,11 +63,22 @@ class Given:
 
     def told(self) -> Told:
         """What the solver tells besides the answer, when it has run."""
-        return Told(self.name, self.parameters.values)
+        self._told = Told(self.name, self.parameters.values)
+        return self._told
 
     def not_converged(self, reason: Any) -> ConvergenceError:
         """The error for a solver that says so itself."""
         return not_converged(self.name, reason)
+
+    def result_or_raise(self, implementation: Callable[[Given], Any]) -> Any:
+        """The result of a solver. One that says of itself that it has failed has no answer: whoever uses it gets the
+        error, and a program that looks at `success` first may go on."""
+        try:
+            return implementation(self)
+        except ConvergenceError as error:
+            if self._told is None or (failed := self._told.failed(error)) is None:
+                raise
+            return failed
 
     def answer_in(self, found: Any) -> Any:
         """The answer in a result of SciPy's."""
@@ -127,7 +139,7 @@ def solver(original: Callable, brought_to_form: Callable | None = None) -> Calla
         def of_traced(*args: Any, **kwargs: Any) -> Any:
             given = Given(original, args, kwargs, brought_to_form)
             if given.parameters.any:
-                return implementation(given)
+                return given.result_or_raise(implementation)
             return original(*plainly(args, True), **plainly(kwargs, True))
 
         CALLERS[original] = of_traced
