@@ -373,9 +373,9 @@ def _module_of(frame: FrameType) -> str:
 
 _OUR_CLASS = re.compile(
     r"\bwengert\.(?:modes|ir|box)\.[\w.]+|\btraced array\b"
-    r"|\bTraced\(.*?\), input_type=\w+"
+    r"|(?:\bTraced\(.*?\)|<symbol .*?>), input_type=\w+|\bTraced\([^()]*\)"
 )
-"""How a traced value is called where libraries say what they were given; the last is pydantic's way."""
+"""How a traced value is called where libraries say what they were given; `input_type` is pydantic's way."""
 
 
 _WITHOUT_ARITHMETIC = r"'(?:NoneType|str|bytes|dict|list|set|function|method|type|module)'"

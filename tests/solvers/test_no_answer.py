@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import wengert as wg
 from wengert.errors import ConvergenceError
@@ -90,6 +91,13 @@ def test_values_need_no_derivative():
     assert TOUCHED(1.0) == pytest.approx(1)
     assert wg.jit(TOUCHED)(1.0) == pytest.approx(1)
     assert DOUBLE(1.3) == pytest.approx(1.3, abs=1e-6)
+    double = lambda a: optimize.newton(lambda x: (x - a) ** 2, 1.0, fprime=lambda x: 2 * (x - a), maxiter=100)
+    touched = lambda a: optimize.minimize(lambda x: (x[0] - a) ** 2, [2.0], bounds=[(1.3, None)]).x[0]
+    for f in (double, touched):
+        assert wg.jit(f)(1.3) == f(1.3)
+        np.testing.assert_array_equal(wg.vmap(f)(np.array([1.3, 1.3])), [f(1.3)] * 2)
+        with pytest.raises(ConvergenceError, match="no derivative"):
+            wg.jit(wg.grad(f))(1.3)
     assert wg.implicit(lambda y, a: (y - a) ** 2)(lambda a: a)(1.3) == 1.3
 
 

@@ -31,7 +31,7 @@ from wengert.box.functions.lengths import known, refuse_if
 from wengert.box.functions.nditer import ElementIterator
 from wengert.box.functions.norms import hypotenuse
 from wengert.box.functions.operands import NUMBERS, array, cast, fitted, holds_traced
-from wengert.box.operators import as_python_number, inside, python_number
+from wengert.box.operators import as_python_number, inside, is_enclosed, python_number
 from wengert.box.writing import plain, settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
@@ -134,7 +134,7 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
         if original not in _ROUNDING:  # (which are exact)
             args = tuple([a if k and original is math.ldexp else _as_double(a) for k, a in enumerate(args)])
-        checks = not known and running.state.capture is not None and original.__module__ == "math"
+        checks = not known and original.__module__ == "math"
         y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
         if known and running.state.capture is None:
             refuse_failures(original.__name__, args, y if y.__class__ is tuple else (y,))
@@ -290,8 +290,7 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
 @replaces(float)
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
-        own = getattr(x.__class__, "__float__", None)
-        y = own(x) if own.__class__ is FunctionType else None  # of a class of the user's
+        y = _as_its_class_says(x, "__float__")
         if not isinstance(y, Box):
             return y if isinstance(y, float) else float(read_text(x))
         x = y
@@ -303,6 +302,12 @@ def _float(x: Any = 0.0) -> Any:
     if dtype_of(x).kind != "f":
         x = s.astype(x, dtype=np.dtype(np.float64))
     return as_python_number(x)
+
+
+def _as_its_class_says(x: Any, method: str) -> Any:
+    """An object as a number, if its class is of the user's and says how; otherwise `None`."""
+    own = getattr(x.__class__, method, None)
+    return own(x) if own.__class__ is FunctionType else None
 
 
 def _text_of(write: Callable) -> Callable:
@@ -322,6 +327,9 @@ REPLACEMENTS[str], REPLACEMENTS[repr] = _text_of(str), _text_of(repr)
 
 @replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and not kwargs and not isinstance(args[0], Traced):
+        y = _as_its_class_says(args[0], "__complex__")
+        args = args if y is None else (y,)
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
         for part in parts.values():
@@ -352,6 +360,8 @@ def class_of(x: Box) -> type:
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
         return python_class(x) or dtype_of(x).type
+    if isinstance(value, Traced) and not x._is_python_number:  # an interval
+        return dtype_of(x).type
     if x._is_python_number:
         return type(NUMBERS[dtype_of(x).kind])
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
@@ -441,6 +451,31 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
 
 
 # Their results are called later, perhaps with traced values.
+
+
+def holds_intervals(args: Sequence[Any]) -> bool:
+    """Whether an interval is among arguments of `min` or `max`: several, a list of them, or an array."""
+    if len(args) == 1 and isinstance(args[0], Box):
+        return len(shape_of(args[0])) == 1 and is_enclosed(args[0])
+    items = args[0] if len(args) == 1 and args[0].__class__ in (list, tuple) else args
+    return any(isinstance(x, Traced) and is_enclosed(x) for x in items)
+
+
+def _extreme(original: Callable, of_two: Callable, of_array: Callable) -> Callable:
+    """`min` or `max`: of intervals, what is between the extremes of their bounds."""
+
+    @functools.wraps(original)
+    def replacement(*args: Any, **options: Any) -> Any:
+        if options or not holds_intervals(args):
+            return original(*args, **options)
+        return of_array(args[0]) if isinstance(args[0], Box) and len(args) == 1 else functools.reduce(
+            of_two, args[0] if len(args) == 1 else args)  # fmt: skip
+
+    return replacement
+
+
+REPLACEMENTS[min] = _extreme(min, lambda x, y: np.minimum(x, y), lambda x: np.min(x))
+REPLACEMENTS[max] = _extreme(max, lambda x, y: np.maximum(x, y), lambda x: np.max(x))
 
 
 @replaces(np.vectorize)

@@ -25,8 +25,9 @@ from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
-from wengert.ops.op import TABLE, Op, Traced
+from wengert.ops.op import TABLE, Op, Traced, call
 from wengert.ops.shape import as_integer, astype
+from wengert.ops.sizes import require
 from wengert.ops.succeeds import Handlers
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -83,7 +84,13 @@ def python_class(x: Any) -> type | None:
 def check(ok: Any, error: str, message: str) -> None:
     """Raise when the program comes here unless a condition holds. (Of a batch only a `try` around it asks.)"""
     if (isinstance(ok, Traced) or not ok) and not Handlers.catch(ok, error, message) and innermost(ok) is not None:
-        running.state.capture.check(ok, error, message)
+        ok, capture = settled(ok), running.state.capture
+        if ok.__class__ is Sym or (capture is not None and not isinstance(ok, Traced)):
+            capture.check(ok, error, message)
+        else:  # of an interval: whether it holds for some number
+            if capture is None:
+                Handlers.demand_alike(ok, error)
+            call(require, ok, error=error, message=message)
 
 
 def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:

@@ -12,7 +12,6 @@ import numpy as np
 
 from wengert.box.dispatch import CALLERS
 from wengert.box.functions.sparse_matrix import SparseMatrix
-from wengert.box.writing import settled
 from wengert.errors import ConvergenceError
 from wengert.ops.op import Traced
 from wengert.solvers.parameters import Parameters, real
@@ -78,8 +77,8 @@ def plainly(x: Any) -> Any:
         return x.__class__([plainly(item) for item in x])
     if x.__class__ is dict:
         return {key: plainly(value) for key, value in x.items()}
-    if x.__class__ is SparseMatrix and not isinstance(settled(x.entries), Traced):
-        return x.with_entries(np.asarray(settled(x.entries))).plain()
+    if x.__class__ is SparseMatrix:
+        return x.plain_if_known()
     if x.__class__ not in (FunctionType, MethodType):
         return x
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
+from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, join, part, stacked
 from wengert.box.writing import plain
 from wengert.capture.hooks import instrument
@@ -80,7 +82,7 @@ def _of_the_same(values: Any, states: Any, name: str, rtol: Any, atol: Any) -> A
     return _with_values(values, states)
 
 
-class _Dense:
+class _Dense(Holder):
     """The solution as a function of time."""
 
     def __init__(self, at: Callable[[Any], Any], plain: Any):
@@ -89,6 +91,8 @@ class _Dense:
         self.t_min, self.t_max = plain.t_min, plain.t_max
 
     def __call__(self, t: Any) -> Any:
+        if not isinstance(t, Traced) and not Lifted(self._at).values:  # a solver runs a function that asks for a state
+            return self._plain(t)
         times = vector(t)
         order = answer(np.argsort, times)
         states = self._at(times[order])[np.argsort(order)]
@@ -110,7 +114,9 @@ def _solve_ivp(module: Any) -> None:
         told = Told("scipy.integrate.solve_ivp", values)
 
         def run(*values: Any) -> np.ndarray:
-            found = original(**given.passed(given.put(values)))
+            found = given.parameters.run(
+                "scipy.integrate.solve_ivp", values, lambda plain: original(**given.passed(plain))
+            )
             if not found.success:
                 raise not_converged("scipy.integrate.solve_ivp", found.message)
             told.note(found)
@@ -223,7 +229,8 @@ def _odeint(module: Any) -> None:
         told = Told("scipy.integrate.odeint", given.parameters.values)
 
         def find(*values: Any) -> Any:
-            found, info = original(**{**given.passed(given.put(values)), "full_output": True})
+            run = lambda plain: original(**{**given.passed(plain), "full_output": True})
+            found, info = given.parameters.run("scipy.integrate.odeint", values, run)
             if "successful" not in info["message"]:  # it only warns
                 raise not_converged("scipy.integrate.odeint", info["message"])
             told.note(info)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
 from wengert.box.functions.lengths import agree, most
 from wengert.box.functions.operands import array, cast, join
@@ -160,7 +161,7 @@ def without_zeros_written_out(c: Any) -> Any:
     return [*itertools.dropwhile(lambda x: not isinstance(x, Traced) and np.ndim(x) == 0 and x == 0, c)] or [0.0]
 
 
-class Poly1d:
+class Poly1d(Holder):
     """`np.poly1d` with traced coefficients, highest power first.
 
     NumPy leaves out zeros in front. They have derivatives, so they are kept here, and left out where coefficients are
