@@ -215,3 +215,11 @@ def test_preconditioners_and_starts_have_no_derivative():
     for slope in (wg.grad(by_iterations), wg.jit(wg.grad(by_iterations)), wg.jacfwd(by_iterations)):
         np.testing.assert_allclose(slope(1.3), expected, rtol=1e-9)
     np.testing.assert_allclose(wg.vmap(wg.grad(by_iterations))(np.array([1.3, 1.3])), [expected] * 2, rtol=1e-9)
+
+
+def test_functions_without_a_rule_name_themselves():
+    def largest(a):
+        return sl.eigsh(scipy.sparse.csr_array(np.diag(a * np.arange(8.0))), k=2, return_eigenvectors=False).sum()
+
+    with pytest.raises(UnsupportedFunctionError, match="eigsh of a sparse matrix with traced entries"):
+        wg.grad(largest)(2.0)

@@ -170,3 +170,15 @@ def test_numbers_that_a_function_leaves_behind_have_no_derivative():
 
     with pytest.raises(UnsupportedFunctionError, match="has left in an object of class Counting"):
         wg.grad(f)(2.0)
+
+
+def test_what_is_not_found_is_refused():
+    def f(t):
+        class Parameters:
+            a = t
+
+        return optimize.brentq(lambda x: x**3 + Parameters.a * x - 1, -2, 2)
+
+    for run in (wg.grad(f), wg.jit(f)):
+        with pytest.raises(UnsupportedFunctionError, match="neither in args= nor in a variable around it"):
+            run(2.0)

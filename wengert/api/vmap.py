@@ -255,7 +255,8 @@ def _number_of_examples(leaves: list[Any], axes: list[int | None], args: tuple) 
             if not -len(shape) <= axis < len(shape):
                 raise MismatchError(
                     f"argument{path} has {len(shape)} axes, so the examples cannot lie along axis {axis}",
-                    remedy="pass an array with an axis for examples, or None in in_axes for what all examples share",
+                    remedy="pass an array with an axis for examples, or None in in_axes for what all examples share"
+                    + ("; a list is a container: make it an array" if any(isinstance(a, list) for a in args) else ""),
                 )
             sizes.setdefault(shape[axis], path)
     if len(sizes) != 1:

@@ -104,9 +104,11 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
     b: Any = plain(y)
     if is_enclosed(a) or is_enclosed(b):
         if is_of_user(sys._getframe(2)):
-            is_pow = apply is operator.pow
-            ok, error = (e.greater(x, 0), "ValueError") if is_pow else (e.not_equal(y, 0), "ZeroDivisionError")
-            Handlers.demand_alike(ok, error)
+            if apply is operator.pow:
+                Handlers.demand_alike(e.greater(x, 0), "ValueError")
+                Handlers.demand_alike(e.less_equal(e.power(x, y), sys.float_info.max), "OverflowError")
+            else:
+                Handlers.demand_alike(e.not_equal(y, 0), "ZeroDivisionError")
         return
     if a.__class__ not in _REAL or b.__class__ not in _REAL:
         return

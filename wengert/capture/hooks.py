@@ -90,7 +90,14 @@ from wengert.capture.ownership import (
     refuse_fields,
 )
 from wengert.capture.read_texts import in_percent, read_text
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of, replaces
+from wengert.capture.replacements import (
+    FOLLOW_ARGUMENTS,
+    REPLACEMENTS,
+    class_of,
+    extreme_of_intervals,
+    replacement_of,
+    replaces,
+)
 from wengert.capture.rewrite import ANYTHING, CONSTANTS, OUT, OVERWRITING
 from wengert.capture.writing_calls import (
     FIRST_WRITTEN,
@@ -634,6 +641,8 @@ for _function in FIRST_WRITTEN:
     REPLACEMENTS.setdefault(_function, writing_first(_function))
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function, makes=True))
+REPLACEMENTS[min] = extreme_of_intervals(REPLACEMENTS[min], np.minimum, np.min)
+REPLACEMENTS[max] = extreme_of_intervals(REPLACEMENTS[max], np.maximum, np.max)
 for _iterator in (map, itertools.starmap, itertools.accumulate):
     REPLACEMENTS[_iterator] = owning_items(_iterator)
 

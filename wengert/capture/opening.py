@@ -392,6 +392,8 @@ def _open(grows: Grows, exact: bool) -> None:
     if not thing and not grows.after:
         raise grows
     kind = kind_of_items([*thing, *grows.after])
+    if not types_of(kind) and (codes := _codes(kind)) is not None:
+        kind = _one_of({*codes})  # a list of words
     if not types_of(kind) or (len(thing) == 1 and is_open(thing) and thing[0].kind == kind):
         raise grows
     _let_stand(thing, list(thing), kind, exact)

@@ -450,9 +450,6 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
     return replacement
 
 
-# Their results are called later, perhaps with traced values.
-
-
 def holds_intervals(args: Sequence[Any]) -> bool:
     """Whether an interval is among arguments of `min` or `max`: several, a list of them, or an array."""
     if len(args) == 1 and isinstance(args[0], Box):
@@ -461,7 +458,7 @@ def holds_intervals(args: Sequence[Any]) -> bool:
     return any(isinstance(x, Traced) and is_enclosed(x) for x in items)
 
 
-def _extreme(original: Callable, of_two: Callable, of_array: Callable) -> Callable:
+def extreme_of_intervals(original: Callable, of_two: Callable, of_array: Callable) -> Callable:
     """`min` or `max`: of intervals, what is between the extremes of their bounds."""
 
     @functools.wraps(original)
@@ -474,8 +471,7 @@ def _extreme(original: Callable, of_two: Callable, of_array: Callable) -> Callab
     return replacement
 
 
-REPLACEMENTS[min] = _extreme(min, lambda x, y: np.minimum(x, y), lambda x: np.min(x))
-REPLACEMENTS[max] = _extreme(max, lambda x, y: np.maximum(x, y), lambda x: np.max(x))
+# Their results are called later, perhaps with traced values.
 
 
 @replaces(np.vectorize)

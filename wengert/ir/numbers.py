@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +26,9 @@ from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
-from wengert.ops.op import TABLE, Op, Traced, call
+from wengert.ops.op import TABLE, Op, Traced
 from wengert.ops.shape import as_integer, astype
-from wengert.ops.sizes import require
+from wengert.ops.sizes import raise_unless
 from wengert.ops.succeeds import Handlers
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -87,10 +88,8 @@ def check(ok: Any, error: str, message: str) -> None:
         ok, capture = settled(ok), running.state.capture
         if ok.__class__ is Sym or (capture is not None and not isinstance(ok, Traced)):
             capture.check(ok, error, message)
-        else:  # of an interval: whether it holds for some number
-            if capture is None:
-                Handlers.demand_alike(ok, error)
-            call(require, ok, error=error, message=message)
+        else:  # of an interval
+            raise_unless(ok, error, message)
 
 
 def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
@@ -244,7 +243,7 @@ _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
 
 def overflows(y: Any, *args: Any, message: str = "") -> None:
     """A result that is infinite although the arguments are not raises."""
-    bad = e.isinf(y)
+    bad = e.greater(e.absolute(y), sys.float_info.max)  # not `isinf`: real numbers, of which an interval is, never are
     for a in args:
         if isinstance(a, Traced):
             bad = e.logical_and(bad, e.isfinite(a))

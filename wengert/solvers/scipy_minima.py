@@ -166,6 +166,10 @@ def _minimize(module: Any) -> None:
         given = Given(original, (), {**bound.arguments, "constraints": given_constraints, "bounds": limits})
         if not given.parameters.any:
             return original(*args, **kwargs)
+        return given.result_or_raise(lambda given: found_minimum(given, given_constraints, bounds, n))
+
+    def found_minimum(given: Given, given_constraints: list[dict[str, Any]], bounds: Any, n: int) -> Any:
+        limits = given["bounds"]
         with_gradient = given["jac"] is True
         told = given.told()
         arguments = given.arguments

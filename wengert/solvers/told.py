@@ -15,6 +15,7 @@ import numpy as np
 from wengert.box.functions.operands import answer
 from wengert.box.withheld import Withheld, holds_inexact
 from wengert.errors import UnsupportedFunctionError
+from wengert.running import running
 
 _USUAL = ("message", "status", "nfev", "njev", "nhev", "nit", "jac", "grad", "hess", "hess_inv", "optimality",
           "active_mask", "slack", "con", "ineqlin", "eqlin", "lower", "upper", "flag", "iterations",
@@ -78,6 +79,14 @@ class Told:
         keys = self.runs[-1] if self.runs else _USUAL
         others = {"success": True, **{key: self.field(key) for key in keys if key not in traced}}
         return kind({**others, **traced})
+
+    def failed(self, error: BaseException) -> Any:
+        """The result of the only run, if that says that there is no answer: numbers in it raise this error."""
+        found = self.runs[0] if len(self.runs) == 1 and running.state.capture is None else None
+        if not isinstance(found, dict) or found.get("success", found.get("converged", True)):
+            return None
+        kind: Any = next(cls for cls in type(found).__mro__ if cls.__name__ == "OptimizeResult")
+        return kind({key: Withheld(lambda: error) if holds_inexact(x) else x for key, x in found.items()})
 
 
 def _same(x: Any, y: Any) -> bool:

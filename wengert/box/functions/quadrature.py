@@ -27,7 +27,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, in_double, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
-from wengert.errors import ConvergenceError, UnsupportedFunctionError, user_frame
+from wengert.errors import ConvergenceError, UnsupportedFunctionError, warn_user
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -288,10 +288,7 @@ _LOST = 1e-6
 
 def _warn_of_integral(message: str) -> None:
     """SciPy's warning, on the line of the user's that asked for the integral."""
-    frame = user_frame()
-    place = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    registry = {} if frame is None else frame.f_globals.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(sys.modules["scipy.integrate"].IntegrationWarning(message), None, *place, registry=registry)
+    warn_user(sys.modules["scipy.integrate"].IntegrationWarning(message))
 
 
 def _or_zeros(ct: Any, p: Any) -> Any:

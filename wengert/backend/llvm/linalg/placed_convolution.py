@@ -48,9 +48,6 @@ FEW_CHANNELS = 8
 LARGE = 1 << 21
 """Bytes of the columns of one example that are too many."""
 
-_SUMS = 16
-"""So many vectors of sums are in registers."""
-
 _LONG = 2048
 """Longer sums are added up in parts, since errors of rounding grow with the length."""
 
@@ -206,11 +203,8 @@ def _steps(lengths: Sequence[int]) -> list[int]:
 
 
 def _dot(b: ir.IRBuilder, at: Sequence[ir.Value], steps: Sequence[int]) -> ir.Value:
-    """A sum of products; the last steps may have no number."""
-    total: ir.Value = I64(0)
-    for i, step in zip(at, steps, strict=False):
-        total = plus(b, total, times(b, i, I64(step)))
-    return total
+    """Σ index · step; the last steps may have no index."""
+    return dot(b, at, [I64(step) for step in steps[: len(at)]])
 
 
 def _matrix(b: ir.IRBuilder, buffer: Buffer, at: ir.Value, rows: int, columns: int, down: int) -> Matrix:
@@ -244,7 +238,7 @@ def _in_tiles(cx: Any, x: Matrix, y: Matrix, z: Matrix, places: ir.Value) -> Non
     lanes = vector_bytes() // z.dtype.itemsize
     m, n = known(x.rows) or 0, known(y.columns) or 0
     together = min(m, 4)
-    panel = _SUMS // together
+    panel = max(vector_bytes() // 4 // together, 1)  # of 32 registers half are sums; shorter vectors have 16
     for first in range(0, m, together):
         rows = min(together, m - first)
         x_rows, z_rows = x.part(cx, I64(first), I64(0), I64(rows)), z.part(cx, I64(first), I64(0), I64(rows))
