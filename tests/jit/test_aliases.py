@@ -281,3 +281,150 @@ def test_a_plain_array_that_changes_places_is_read_under_another_name(read):
 
     for n in (5, 4, 0):
         same(f, X, n)
+
+
+# -------------------------------------------------------------- arrays in lists and objects that data put in order
+
+
+class Pair:
+    def __init__(self, u, v):
+        self.u, self.v = u, v
+
+    def swap(self):
+        self.u, self.v = self.v, self.u
+
+
+def a_sorted_list(x, y):
+    q = sorted([x, y], key=lambda p: p[0])
+    q[0][0] += 7.0
+    return q[1][0] + q[0][1]
+
+
+def sorted_in_place(x, y):
+    q = [x[::-1], y, x * 2.0]
+    q.sort(key=lambda p: p[0], reverse=True)
+    q[0] *= 0.5
+    y[1] = q[1][0]
+    return q[0][1] + q[2][0]
+
+
+def sorted_objects(x, y):
+    q = sorted([Pair(x, 1.0), Pair(y, 2.0)], key=lambda p: p.u[0])
+    q[0].u[0] = 7.0
+    return q[0].v + q[1].u[1]
+
+
+def rows_in_order(x, y):
+    A = np.stack([x, y, x * y])
+    for row in sorted(A, key=lambda r: -r[0]):
+        row *= 0.5
+        row[1] += A[0, 0]
+    return np.sum(A * [[1.0], [2.0], [3.0]])
+
+
+def the_best(x, y):
+    q = max([x, y], key=lambda p: p[0])
+    q[0] = 7.0
+    r = min(x, y, key=np.sum)
+    r -= q[1]
+    return q[0] * r[1]
+
+
+def sources_written(x, y):
+    q = sorted([x, y], key=lambda p: p[0])
+    x[0] = 7.0
+    y[1] = q[0][0]
+    return q[0][0] - q[1][1]
+
+
+def nobody_has_the_others(x, y):
+    q = [x * (k + 1.0) - y for k in range(5)]
+    for _ in range(3):
+        q.sort(key=lambda p: p[0])
+        q[-1] *= -0.3
+        q[0][1] += 0.1
+    return sum(q) @ [1.0, 2.0]
+
+
+def reversed_in_a_branch(x, y):
+    q = [x, y]
+    if x[0] < y[0]:
+        q.reverse()
+    q[0][0] = 7.0
+    return q[1][1]
+
+
+def an_attribute_bound_anew(x, y):
+    p = Pair(x, y)
+    if x[0] < y[0]:
+        p.u = p.u * 2.0
+    p.u[0] = 7.0
+    return p.u[0] + p.v[1]
+
+
+def attributes_swapped(x, y):
+    p = Pair(x, y)
+    for _ in range(2):
+        if p.u[0] < p.v[0]:
+            p.swap()
+        p.u[0] -= 0.3
+    p.v[1] = 7.0
+    return p.u[0]
+
+
+def the_other_branch_writes(x, y):
+    q = {"u": x[::-1], "v": y}
+    if x[0] < y[0]:
+        q.update(u=y, v=q["u"])
+    else:
+        x[0], y[1] = 5.0, 6.0
+    q["u"][1] += 7.0
+    return q["v"][0] + q["u"][0]
+
+
+@pytest.mark.parametrize("f", [
+    a_sorted_list, sorted_in_place, sorted_objects, rows_in_order, the_best, sources_written, nobody_has_the_others,
+    reversed_in_a_branch, an_attribute_bound_anew, attributes_swapped, the_other_branch_writes,
+], ids=lambda f: f.__name__)  # fmt: skip
+@pytest.mark.parametrize("first", [1.0, 2.5])
+def test_what_is_written_to_arrays_that_data_have_chosen(f, first):
+    x, y = np.array([first, 3.0]), np.array([1.7, 4.0])
+    same(lambda x, y: (f(x, y),), x, y)
+
+    def total(x, y):
+        x, y = x.copy(), y.copy()
+        return f(x, y) + np.sum(x * x) + np.sum(np.sin(y))
+
+    exact = wg.numerical.grad(total, (0, 1))(x, y)
+    for gradient in (wg.grad(total, (0, 1)), wg.jit(wg.grad(total, (0, 1))), wg.grad(wg.jit(total), (0, 1))):
+        for got, wanted in zip(gradient(x, y), exact, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)
+
+
+def the_least(x, y):
+    p = min(x, y[0])
+    p += 1
+    return x * 1.0 + p
+
+
+def the_first(x, y):
+    p = sorted([x, y[0]])[0]
+    p += 1
+    return x * 1.0 + p
+
+
+@pytest.mark.parametrize("f", [the_least, the_first])
+@pytest.mark.parametrize("x", [0.5, 3.0])
+def test_arrays_without_axes_among_numbers(f, x):
+    same(lambda x, y: (f(x, y),), np.array(x), X)
+
+
+def test_a_long_list_in_order_is_not_written_to_while_others_have_its_items():
+    def f(X):
+        items = [row * 1.0 for row in X]
+        q = sorted(items, key=lambda p: p[0])
+        q[0][0] = 7.0
+        return sum(items)[0]
+
+    with pytest.raises(wg.errors.StagingError, match="may be the same as another one"):
+        wg.jit(f)(np.arange(28.0).reshape(14, 2))

@@ -5,6 +5,7 @@ The reference is the function itself.
 
 from __future__ import annotations
 
+import collections
 from types import SimpleNamespace
 
 import numpy as np
@@ -193,3 +194,17 @@ def test_tuples_with_fields_that_data_choose():
 
     for x in (0.7, 1.3, 3.0):
         assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-14)
+
+
+def first_of_an_ordered_dict(x):
+    d = collections.OrderedDict(a=x[0], b=x[1])
+    for k in range(9):
+        if x[0] * k < 4:
+            d.move_to_end("a")
+        d["b"] = d["b"] * 0.5 + d["a"]
+    return next(iter(d.values()))
+
+
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), np.array([5.0, 1.0])])
+def test_the_order_of_an_ordered_dict(x):
+    np.testing.assert_allclose(wg.jit(first_of_an_ordered_dict)(x), first_of_an_ordered_dict(x))

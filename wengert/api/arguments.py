@@ -58,7 +58,7 @@ def _owned(x: Any) -> Any:
 
 def _is_container(x: Any) -> bool:
     """Whether an argument may hold arrays, rather than be one, or a number."""
-    return not (x.__class__ is np.ndarray or x.__class__ in PLAIN or isinstance(x, (Box, np.ndarray)))
+    return not (x.__class__ in PLAIN or isinstance(x, (Box, np.ndarray)))
 
 
 class Prepared:

@@ -42,13 +42,18 @@ def own_slots(thing: Any) -> dict[str, Any]:
     return found
 
 
+def _dict_of(thing: Any) -> type[dict]:
+    """The class whose methods know the order of a dict: an `OrderedDict` keeps one of its own."""
+    return OrderedDict if isinstance(thing, OrderedDict) else dict
+
+
 def content(thing: Any) -> Content:
     """What an object holds."""
     found: Content = {}
     if isinstance(thing, (list, deque)):
         found.update({("item", k): item for k, item in enumerate(thing)})
     elif isinstance(thing, dict):
-        found.update({("key", key): item for key, item in dict.items(thing)})
+        found.update({("key", key): item for key, item in _dict_of(thing).items(thing)})
     elif isinstance(thing, set):
         found.update({("element", item): True for item in thing})
     for name, value in (*own_dict(thing).items(), *own_slots(thing).items()):
@@ -66,9 +71,10 @@ def put(thing: Any, new: Content) -> None:
         deque.extend(thing, items)
     elif isinstance(thing, dict):
         entries = {key: v for (kind, key), v in new.items() if kind == "key"}
-        base = OrderedDict if isinstance(thing, OrderedDict) else dict
+        base = _dict_of(thing)
         base.clear(thing)
-        base.update(thing, entries)
+        for key, v in entries.items():
+            base.__setitem__(thing, key, v)
     elif isinstance(thing, set):
         set.clear(thing)
         set.update(thing, [key for kind, key in new if kind == "element"])

@@ -119,7 +119,7 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
 def is_enclosed(x: Any) -> bool:
     """Whether a value is an interval, or what is differentiated of one, that is not known to be a single number."""
     x = plain(x)
-    return isinstance(x, Traced) and x._owner.encloses  # type: ignore[attr-defined]
+    return isinstance(x, Traced) and x._owner.encloses
 
 
 COMPLEX_POWER = (

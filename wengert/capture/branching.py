@@ -65,10 +65,11 @@ from wengert.ir.numbers import innermost
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
+from wengert.ops.shape import reshape
 from wengert.ops.sizes import require
 from wengert.packages import is_ours
 from wengert.running import running
-from wengert.types import SCALARS, dtype_of
+from wengert.types import SCALARS, dtype_of, shape_of
 
 Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
@@ -166,26 +167,45 @@ class _Branch:
                 self._facts[id(leaf)] = self.capture.links.reached_from(leaf, self.capture) if made else [(leaf, True)]
 
     def at_end(self, x: Any) -> Any:
-        """What a value is at the end of the branch."""
-        return self._at_end.get(id(x), (None, x))[1]
+        """What a value is at the end of the branch; also an array from outside, in an object that only the other branch
+        changes."""
+        if id(x) in self._at_end or not isinstance(x, Box):
+            return self._at_end.get(id(x), (None, x))[1]
+        for root, new in self.changed:
+            if root is root_of(x):
+                return new if root is x else self._part(new, x._view_of)
+        return x
+
+    def _part(self, root: Any, view: Any) -> Any:
+        """What a view of an array shows at the end of the branch."""
+        self.capture.alive = True
+        with capturing(self.capture):
+            return view.function(root if shape_of(root) == view.shape else call(reshape, root, shape=view.shape))
+
+    def _facts_of(self, x: Any) -> Facts:
+        """Which arrays a value may be; one from outside is itself, whoever has it."""
+        known = self._facts.get(id(x))
+        if known is None and isinstance(x, Box) and (x.shape or x._is_array) and not self.capture.made(root_of(x)):
+            return [(x, True)]
+        return known or []
 
     def same(self, values: Sequence[Any]) -> dict[tuple[int, Any], tuple[Any, Any]]:
         """Which values may be the same as an array from outside, or as another one of them: for the number of the
         value and the id of the array, or the number of the other value, the array and the condition."""
         found: dict[tuple[int, Any], tuple[Any, Any]] = {}
         for i, x in enumerate(values):
-            for other, holds in self._facts.get(id(x), ()):
+            for other, holds in self._facts_of(x):
                 if not self.capture.made(root_of(other)):
                     found[i, ("outside", id(other))] = (other, holds)
             for j in range(i):
                 y = values[j]
-                if id(x) not in self._facts or id(y) not in self._facts:
+                if not self._facts_of(x) or not self._facts_of(y):
                     continue
                 if root_of(x) is root_of(y):
                     if self.capture.made(root_of(x)):
                         found[i, j] = (None, True if x is y else None)
                     continue
-                for other, holds in self._facts[id(x)]:
+                for other, holds in self._facts_of(x):
                     if root_of(other) is root_of(y):
                         found[i, j] = (None, holds if other is y else None)
         return found

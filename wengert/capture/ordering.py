@@ -22,7 +22,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
-from wengert.box.writing import settled
+from wengert.box.writing import own_array, settled
 from wengert.capture import hooks
 from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
 from wengert.capture.containers import LEAF, about_to_change, flatten, note_created, unflatten
@@ -56,6 +56,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.reduce import argsort
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 _MISSING = object()
@@ -241,10 +242,20 @@ def _gathered_constants(column: Sequence[Any], positions: Any) -> list:
     return [one_of(which[k], tuple(sorted(set(codes))), {}) for k in range(len(column))]
 
 
+def _is_array(x: Any) -> bool:
+    """Whether it may be written to, and others see it."""
+    return isinstance(x, Box) and bool(x.shape or x._is_array)
+
+
 def _gathered_numbers(column: Sequence[Any], positions: Any) -> list:
     stacked = FUNCTIONS[np.stack]([array(x) if isinstance(x, Box) else np.asarray(x) for x in column])
     ordered = FUNCTIONS[np.take](stacked, positions, axis=0)
     found = [ordered[k] for k in range(len(column))]
+    if any(map(_is_array, column)):  # who writes to them writes to what they were before
+        found = [FUNCTIONS[np.copy](x) if shape_of(x) else own_array(x) for x in found]
+        capture = running.state.capture
+        capture.links.add_order(found, [x if _is_array(x) else None for x in column], positions, capture)
+        return found
     kinds = {dtype_of(x).kind for x in column}
     if all(is_weak(settled(x)) for x in column) and len(kinds) == 1:
         return [as_number(x, dtype_of(column[0])) for x in found]
@@ -322,7 +333,7 @@ def _compared(better: Callable, a: Any, b: Any) -> Any:
 def _either(test: Any, a: Any, b: Any) -> Any:
     if not is_symbolic(test):
         return a if settled(test) else b
-    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b) and not _are_of_two_kinds(a, b):
+    if is_number(a) and is_number(b) and not (_is_array(a) or _is_array(b)) and not _are_of_two_kinds(a, b):
         found = e.where(truth(test), a, b)
         are_pythons = tells_apart(TELLS_NUMBERS_APART) and None not in (python_class(a), python_class(b))
         return as_python(found) if are_pythons else found

@@ -35,11 +35,11 @@ def refuse_failures(what: str, args: Sequence[Any], results: Sequence[Any]) -> N
 def demand_alike(ok: Any, error: str) -> None:
     """Refuse what fails for some numbers of an interval and not for others, in a `try` of an enclosed function."""
     ok = plain(ok)
-    if isinstance(ok, Traced) and ok._owner.encloses and ok._owner.tag and _is_tried(sys._getframe(2)):  # type: ignore[attr-defined]
+    if isinstance(ok, Traced) and ok._owner.encloses and ok._owner.tag and _is_tried(sys._getframe(2)):
         raise ok._owner.apart(f"a {error} for some numbers, in a try,")  # type: ignore[attr-defined]
 
 
-Handlers.demand_alike = demand_alike  # type: ignore[method-assign]
+Handlers.demand_alike = demand_alike
 
 
 def _batches(x: Any) -> Iterator[Any]:

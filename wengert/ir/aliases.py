@@ -7,28 +7,35 @@ same content, under that condition. What nobody else holds any more costs nothin
 computed for it is dead code.
 
 Where a condition cannot be stated, `same` is `None`, and a write to either is an error.
+
+Arrays that were put into an order which data decide have links to those they may be, in one group: each of them is
+another one, so no two of them are the same because both may be a third one.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.writing import SETTLING, clone, replace, set_item, settled
+from wengert.box.writing import SETTLING, clone, may_overlap, replace, set_item, settled
 from wengert.counted import all_count
 from wengert.errors import StagingError, WengertError
 from wengert.ir import garbage
-from wengert.ops.elementwise import logical_and, logical_or, where
+from wengert.ops.elementwise import equal, logical_and, logical_or, where
+from wengert.ops.index import index
 from wengert.ops.op import Traced, call
 from wengert.ops.store import counted
 from wengert.types import dtype_of, shape_of
 
 _MOST = 12
 """There are no more arrays than this that may be the same, or it is an error: each is updated on every write."""
+_MOST_UPDATES = 500
+"""Of one write: there may be many ways from one array to another."""
 
 
 def root_of(box: Any) -> Any:
@@ -70,14 +77,30 @@ class Link:
     is done any more, so nothing is written before somebody gets `a`.
     """
 
-    __slots__ = ("a", "b", "owner", "same", "sleeps")
+    __slots__ = ("a", "b", "group", "owner", "same", "sleeps")
 
-    def __init__(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool):
-        self.a, self.b, self.same, self.owner, self.sleeps = a, b, same, owner, sleeps
+    def __init__(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool = False, group: Any = None):
+        self.a, self.b, self.same, self.owner, self.sleeps, self.group = a, b, same, owner, sleeps, group
+
+    @property
+    def holds(self) -> Any:
+        """Where they are the same, as a value."""
+        return self.same.is_here() if self.same.__class__ is Place else self.same
 
     def ends(self) -> Iterator[tuple[Any, Any]]:
         yield self.a, self.b
         yield self.b, self.a
+
+
+class Place(NamedTuple):
+    """Of an array in a new order: where it was before, as a symbol, and a place where it may have been."""
+
+    was: Any
+    there: int
+
+    def is_here(self) -> Any:
+        """Whether it was there; computed when it is asked for, as there are many."""
+        return call(equal, self.was, self.there)
 
 
 class Links:
@@ -86,6 +109,9 @@ class Links:
     def __init__(self) -> None:
         self._links: list[Link] = []
         self._path: list[Any] = []
+        self._updates = 0
+        self._group: Any = None
+        """That of the link by which the last array on the path was reached."""
         self.order_matters = False
         """Whether what is captured depends on how arrays from outside lie in memory (`orders.py`)."""
         self.states: list[tuple[int, tuple]] = []
@@ -99,6 +125,15 @@ class Links:
         if shape_of(a) != shape_of(b) or dtype_of(a) != dtype_of(b):
             same = None  # one of them has room for something else that it may be
         self._links.append(Link(a, b, same, owner, sleeps))
+
+    def add_order(self, found: Sequence[Any], items: Sequence[Any], positions: Any, owner: Any) -> None:
+        """`found` are the items in another order: the one at k is `items[positions[k]]`."""
+        group = None if len(items) > _MOST or _may_overlap(items) else object()
+        for k, one in enumerate(found):
+            was = call(index, positions, pattern=(k,))
+            for j, item in enumerate(items):
+                if isinstance(item, Traced):
+                    self._links.append(Link(one, item, Place(was, j) if group else None, owner, group=group))
 
     def pass_on(self, old: Any, new: Any, owner: Any) -> None:
         """What may not be written to because of `old` may not because of `new` either, which takes its place."""
@@ -132,14 +167,17 @@ class Links:
             if any(link.same is None and not link.sleeps and self.connects(link.a, box) for link in self._links):
                 garbage.collect()  # what only a cycle holds nobody has
                 self._prune()
+        group = self._group if self._path else None
         self._path.append(root)
         try:
-            for link in [link for link in self._links if not link.sleeps]:
+            for link in [link for link in self._links if not link.sleeps and not _leads_back(link, group)]:
                 for here, there in link.ends():
                     if root_of(here) is root and not any(root_of(there) is r for r in self._path):
-                        if link.same is None or len(self._path) > _MOST:
+                        self._updates = self._updates + 1 if len(self._path) > 1 else 1
+                        if link.same is None or len(self._path) > _MOST or self._updates > _MOST_UPDATES:
                             raise _shared()
-                        _update(here, there, link.same, idx if box is here else None)
+                        self._group = link.group
+                        _update(here, there, link.holds, idx if box is here else None)
         finally:
             self._path.pop()
 
@@ -152,32 +190,36 @@ class Links:
         self._reach(x, True, (root_of(x),), capture, found)
         return list(found.values())
 
-    def _reach(self, at: Any, same: Any, path: tuple, capture: Any, found: dict[int, tuple[Any, Any]]) -> None:
+    def _reach(
+        self, at: Any, same: Any, path: tuple, capture: Any, found: dict[int, tuple[Any, Any]], group: Any = None
+    ) -> None:
         for link in self._links:
-            if link.owner is not capture:
+            if link.owner is not capture or _leads_back(link, group):
                 continue
             for here, there in link.ends():
                 target = root_of(there)
                 if root_of(here) is not root_of(at) or any(target is r for r in path):
                     continue
-                holds = both(same, link.same) if here is at else None
+                holds = both(same, link.holds) if here is at else None
                 known = found.get(id(there))
                 found[id(there)] = (there, holds if known is None else either(known[1], holds))
                 if capture.made(target):
-                    self._reach(there, holds, (*path, target), capture, found)
+                    self._reach(there, holds, (*path, target), capture, found, link.group)
 
     def connects(self, a: Any, b: Any) -> bool:
         """Whether two arrays may be the same, or parts of one."""
         if not self._links:
             return root_of(a) is root_of(b)
         self._prune()
-        near, found = [root_of(a)], [root_of(a)]
+        near: list[tuple[Any, Any]] = [(root_of(a), None)]
+        found = [root_of(a)]
         while near:
-            root = near.pop()
-            for here, there in [ends for link in self._links for ends in link.ends()]:
-                if root_of(here) is root and not any(root_of(there) is r for r in found):
-                    near.append(root_of(there))
-                    found.append(root_of(there))
+            root, group = near.pop()
+            for link in [link for link in self._links if not _leads_back(link, group)]:
+                for here, there in link.ends():
+                    if root_of(here) is root and not any(root_of(there) is r for r in found):
+                        near.append((root_of(there), link.group))
+                        found.append(root_of(there))
         return any(root_of(b) is r for r in found)
 
     def concern(self, box: Any) -> bool:
@@ -206,16 +248,29 @@ class Links:
         """Drop links to arrays that nobody has any more, unless they connect others."""
         while self._links:
             counts = self._counts()
-            ends = Counter(id(root_of(end)) for link in self._links for end in (link.a, link.b))
+            ways: dict[int, set] = {}
+            for link in self._links:
+                for end in (link.a, link.b):
+                    ways.setdefault(id(root_of(end)), set()).add(link.group or link)
             views = {id(end): id(end._view_of.root) for link in self._links for end in (link.a, link.b) if end._view_of}
             kept = []
             for link in self._links:
-                apart = [end for end in (link.a, link.b) if ends[id(root_of(end))] == 1]
+                apart = [end for end in (link.a, link.b) if len(ways[id(root_of(end))]) == 1]
                 if all(_is_held(x, 3 + counts[id(x)] + self.in_states(x, link.owner), views) for x in apart):
                     kept.append(link)
             if len(kept) == len(self._links):
                 return
             self._links = kept
+
+
+def _leads_back(link: Link, group: Any) -> bool:
+    """Whether a link is of the group by which one has come."""
+    return group is not None and link.group is group
+
+
+def _may_overlap(items: Sequence[Any]) -> bool:
+    boxes = [x for x in items if isinstance(x, Traced)]
+    return any(may_overlap(x, y) or x is y for x, y in itertools.combinations(boxes, 2))
 
 
 def _is_held(end: Any, known: int, views: dict[int, int]) -> bool:
