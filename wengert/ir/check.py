@@ -140,9 +140,10 @@ class _Check:
     def count(self, what: str, found: int, wanted: int) -> None:
         self.expect(found == wanted, lambda: f"{what}: {found}, but there must be {wanted}")
 
-    def same(self, what: str, types: Sequence[Type]) -> None:
+    def same(self, what: str, types: Sequence[Type], rooms: Sequence[Type] | None = None) -> None:
+        """Types that are the same or, where these are given, that all of `rooms` have room for."""
         self.expect(
-            all(covers(a, b, weakly=True) for a in types for b in types),
+            all(covers(a, b, weakly=True) for a in rooms or types for b in types),
             lambda: f"{what} have different types: {', '.join(map(repr, types))}",
         )
 
@@ -163,9 +164,12 @@ class _Check:
             )
 
     def carried(self, node: Node, inits: Sequence[Operand], params: Sequence[Var], results: Sequence[Operand]) -> None:
+        """The first and the next value of what is carried fit into the parameter and the result, whatever lengths they
+        have themselves."""
         for i, init in enumerate(inits):
-            types = [init.type, params[i].type, results[i].type, node.outs[i].type]
-            self.same(f"first value, parameter, next value and result of carried value {i}", types)
+            rooms, values = (params[i].type, node.outs[i].type), (init.type, results[i].type)
+            what = f"first value, parameter, next value and result of carried value {i}"
+            self.same(what, [values[0], rooms[0], values[1], rooms[1]], rooms)
 
     def stacked(self, outs: Sequence[Var], ys: Sequence[Operand], length: int | Dyn) -> None:
         for out, y in zip(outs, ys, strict=True):
