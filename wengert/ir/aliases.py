@@ -85,14 +85,14 @@ class Link:
     @property
     def holds(self) -> Any:
         """Where they are the same, as a value."""
-        return self.same.is_here() if self.same.__class__ is Place else self.same
+        return self.same.is_here() if self.same.__class__ is PlaceInOrder else self.same
 
     def ends(self) -> Iterator[tuple[Any, Any]]:
         yield self.a, self.b
         yield self.b, self.a
 
 
-class Place(NamedTuple):
+class PlaceInOrder(NamedTuple):
     """Of an array in a new order: where it was before, as a symbol, and a place where it may have been."""
 
     was: Any
@@ -133,7 +133,7 @@ class Links:
             was = call(index, positions, pattern=(k,))
             for j, item in enumerate(items):
                 if isinstance(item, Traced):
-                    self._links.append(Link(one, item, Place(was, j) if group else None, owner, group=group))
+                    self._links.append(Link(one, item, PlaceInOrder(was, j) if group else None, owner, group=group))
 
     def pass_on(self, old: Any, new: Any, owner: Any) -> None:
         """What may not be written to because of `old` may not because of `new` either, which takes its place."""
