@@ -192,19 +192,18 @@ class _Branch:
         """Which values may be the same as an array from outside, or as another one of them: for the number of the
         value and the id of the array, or the number of the other value, the array and the condition."""
         found: dict[tuple[int, Any], tuple[Any, Any]] = {}
+        facts = [self._facts_of(x) for x in values]
         for i, x in enumerate(values):
-            for other, holds in self._facts_of(x):
+            for other, holds in facts[i]:
                 if not self.capture.made(root_of(other)):
                     found[i, ("outside", id(other))] = (other, holds)
-            for j in range(i):
+            for j in [j for j in range(i) if facts[j]] if facts[i] else ():
                 y = values[j]
-                if not self._facts_of(x) or not self._facts_of(y):
-                    continue
                 if root_of(x) is root_of(y):
                     if self.capture.made(root_of(x)):
                         found[i, j] = (None, True if x is y else None)
                     continue
-                for other, holds in self._facts_of(x):
+                for other, holds in facts[i]:
                     if root_of(other) is root_of(y):
                         found[i, j] = (None, holds if other is y else None)
         return found
