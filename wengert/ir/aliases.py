@@ -34,7 +34,7 @@ from wengert.types import dtype_of, shape_of
 
 _MOST = 12
 """There are no more arrays than this that may be the same, or it is an error: each is updated on every write."""
-_MOST_UPDATES = 500
+_MOST_UPDATES = 5000
 """Of one write: there may be many ways from one array to another."""
 
 
