@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ def call(*args: Any, before: Any = None, after: Any = None, **params: Any) -> Ca
 
 V = np.array([0.3, -0.7, 0.55])
 P = np.array([0.4, 1.7, 2.5])
+CUBE_ROOT = Problem("cube root", lambda values: np.cbrt(values[0]), lambda y, p: y**3 - p, 3, 3)
+REFINED = SimpleNamespace(size=3, refined=lambda found, values: CUBE_ROOT.solve(values), tangent=CUBE_ROOT.tangent)
 Q = np.array([1.3, 0.6, 2.2])
 M = np.array([[0.5, -1.2, 2.0], [1.1, 0.3, -0.4]])
 N = np.array([[1.0, 0.2], [-0.5, 0.7], [0.9, -1.5]])
@@ -418,13 +421,12 @@ EXAMPLES: dict[str, list[Call]] = {
             system=System(
                 "G",
                 lambda v, p: np.matmul(p[0], v),
-                lambda apply, b: np.linalg.solve(np.stack([apply(e) for e in np.eye(3)], 1), b),
+                lambda apply, b, p: np.linalg.solve(np.stack([apply(e) for e in np.eye(3)], 1), b),
             ),
         )
     ],
-    "solution": [
-        call(P, problem=Problem("cube root", lambda values: np.cbrt(values[0]), lambda y, p: y**3 - p, 3, 3)),
-    ],
+    "solution": [call(P, problem=CUBE_ROOT)],
+    "refined_solution": [call(np.cbrt(P), P, problem=REFINED)],
     # linear algebra
     "solve": [call(G, N), call(G, T[:, :, :2]), call(np.stack([G, G.T]), N)],
     "factors": [call(G)],

@@ -225,5 +225,5 @@ def _solvers_of_scipy(name: str, *modules: str) -> None:
 
 
 _solvers_of_scipy("scipy.integrate", "scipy_bvp", "scipy_ode")
-_solvers_of_scipy("scipy.optimize", "scipy_minima", "scipy_roots", "scipy_searches")
+_solvers_of_scipy("scipy.optimize", "scipy_minima", "scipy_roots", "scipy_searches", "scipy_assignments")
 _solvers_of_scipy("scipy.sparse.linalg", "scipy_linear")

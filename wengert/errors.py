@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
@@ -39,6 +40,14 @@ def user_frame(start: FrameType | None = None) -> FrameType | None:
             break
         frame = frame.f_back if frame is not start else None
     return frame
+
+
+def warn_user(warning: Warning) -> None:
+    """A warning on the line of the user's that has led to it."""
+    frame = user_frame()
+    place = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    registry = {} if frame is None else frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(warning, None, *place, registry=registry)
 
 
 def user_location() -> str:
@@ -373,9 +382,9 @@ def _module_of(frame: FrameType) -> str:
 
 _OUR_CLASS = re.compile(
     r"\bwengert\.(?:modes|ir|box)\.[\w.]+|\btraced array\b"
-    r"|\bTraced\(.*?\), input_type=\w+"
+    r"|(?:\bTraced\(.*?\)|<symbol .*?>), input_type=\w+|\bTraced\([^()]*\)"
 )
-"""How a traced value is called where libraries say what they were given; the last is pydantic's way."""
+"""How a traced value is called where libraries say what they were given; `input_type` is pydantic's way."""
 
 
 _WITHOUT_ARITHMETIC = r"'(?:NoneType|str|bytes|dict|list|set|function|method|type|module)'"
@@ -389,7 +398,7 @@ _OF_NO_NUMBER = re.compile(
 
 _PYTHONS_WORDS = re.compile(
     r"unsupported operand type|can only concatenate |.* object is not callable$|cannot convert .* object to bytes"
-    r"|ord\(\) expected|.* argument after \*\* must be a mapping"
+    r"|ord\(\) expected|.* argument after \*\* must be a mapping|expected a sequence of integers or a single integer"
 )
 """How Python refuses any number, traced or not."""
 

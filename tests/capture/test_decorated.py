@@ -1,6 +1,7 @@
 """Functions and methods under decorators of libraries are followed as if nothing were around them."""
 
 import contextlib
+import functools
 
 import numpy as np
 import pytest
@@ -114,3 +115,48 @@ def test_objects_that_make_attributes_up():
     assert wg.grad(f)(1.5) == 3.0
     assert wg.jit(f)(1.5) == 2.25
     np.testing.assert_array_equal(wg.vmap(f)(np.array([1.5, 2.0])), [2.25, 4.0])
+
+
+def remembered(f):
+    known = {}
+
+    def wrapper(*args):
+        if args not in known:
+            known[args] = f(*args)
+        return known[args]
+
+    return wrapper
+
+
+def legendre(x):
+    @remembered
+    def p(k):
+        if k < 2:
+            return x if k else 1.0
+        return ((2 * k - 1) * x * p(k - 1) - (k - 1) * p(k - 2)) / k
+
+    return p(5) + p(0)
+
+
+def twice_remembered(x):
+    @functools.lru_cache(maxsize=64)
+    @remembered
+    def power(k):
+        return x * power(k - 1) if k else 1.0
+
+    @np.vectorize
+    def each(v):
+        return v * x if v > 1 else v
+
+    return power(4) + np.sum(each(np.array([0.5, 2.0])))
+
+
+@pytest.mark.parametrize("f", [legendre, twice_remembered])
+def test_functions_decorated_inside(f):
+    """A decorator is called, and followed, as if the call were written out; what it keeps belongs to this call."""
+    slope = (f(0.4 + 1e-6) - f(0.4 - 1e-6)) / 2e-6
+    compiled, gradient = wg.jit(f), wg.jit(wg.grad(f))
+    for _ in range(2):
+        assert compiled(0.4) == pytest.approx(f(0.4), rel=1e-14)
+        assert gradient(0.4) == pytest.approx(slope, rel=1e-8)
+    assert wg.grad(f)(0.4) == pytest.approx(slope, rel=1e-8)

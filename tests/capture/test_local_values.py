@@ -110,3 +110,12 @@ def test_a_variable_that_some_calls_have_and_others_have_not():
     assert wg.grad(f)(0.5) == 1.0
     with pytest.raises(StagingError, match="'more' has a value or not"):
         wg.jit(f)(2.0)
+
+
+def test_a_comprehension_over_them():
+    def f(x):
+        y = 2.0 * x
+        return sum(v for v in locals().values()) * y
+
+    assert f(3.0) == wg.jit(f)(3.0) == 54.0
+    assert wg.grad(f)(3.0) == wg.jit(wg.grad(f))(3.0) == 36.0  # of 6 x²

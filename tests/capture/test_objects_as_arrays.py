@@ -164,7 +164,7 @@ def test_copy_if_needed():
         np.testing.assert_array_equal(found, [2, 4])
 
 
-def converted(x):
+def asked_for(x):
     y = np.array([x, 2 * x]) * 1.0
     y.__array__()[0] = 3.0  # the same array
     y.__array__(copy=True)[1] = 5.0
@@ -173,6 +173,6 @@ def converted(x):
 
 def test_arrays_that_a_program_asks_for_by_their_special_method():
     slope = (3 + 4 * 1.3) + 8 * 1.3  # of x·(3 + 2x) + 9 + 4x²
-    for way in (wg.grad(converted), wg.jit(wg.grad(converted)), wg.grad(wg.jit(converted))):
+    for way in (wg.grad(asked_for), wg.jit(wg.grad(asked_for)), wg.grad(wg.jit(asked_for))):
         np.testing.assert_allclose(way(1.3), slope)
-    np.testing.assert_allclose(wg.jit(converted)(1.3), converted(1.3))
+    np.testing.assert_allclose(wg.jit(asked_for)(1.3), asked_for(1.3))

@@ -66,6 +66,17 @@ def test_numbers_as_percent_shows_them(capsys):
     assert capsys.readouterr().out == "Traced(1.5) 2 1.50 1   1.5|  a\n"
 
 
+def test_arrays_without_axes_as_percent_shows_them(capsys):
+    def f(x):
+        cost = np.squeeze(np.array([[x]]) * 2)
+        print("%i: %f %s" % (3, cost, cost), "%.1f" % cost)  # noqa: UP031
+        return cost
+
+    for g in (f, wg.grad(f), wg.jit(wg.grad(f))):
+        g(1.5)
+        assert capsys.readouterr().out.replace("Traced(3.0)", "3.0") == "3: 3.000000 3.0 3.0\n"
+
+
 TAKE_NUMBERS_ONLY = {
     "Decimal": lambda x: float(Decimal(x)),
     "json": lambda x: json.loads(json.dumps({"x": x}))["x"],

@@ -160,9 +160,10 @@ def test_results_without_and_with_arviz():
     assert set(result.stats) >= {"diverging", "energy", "tree_depth", "n_steps", "step_size", "acceptance_rate", "lp"}
     assert result.stats["diverging"].dtype == bool
     assert list(result.summary()) == ["x[0]", "x[1]", "x[2]"]
-    found = result.to_arviz()  # an object of ArviZ's, or a dictionary of the same groups
+    found = result.to_arviz(log_likelihood={"y": np.zeros((2, 50, 4))})  # ArviZ's, or a dictionary of these groups
     assert found.posterior["x"].shape == (2, 50, 3) == found["posterior"]["x"].shape
     assert found.sample_stats["diverging"].shape == (2, 50)
+    assert found.log_likelihood["y"].shape == (2, 50, 4)
     if importlib.util.find_spec("arviz") is None:
         assert isinstance(found, dict)
         assert not hasattr(found, "prior")

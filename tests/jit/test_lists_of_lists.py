@@ -168,6 +168,27 @@ def test_which_list_is_written_to(program):
     assert table == TABLE
 
 
+def test_rows_that_are_made_in_a_loop():
+    def f(x):
+        y = [0.6, 0.5]
+        for _ in range(7):
+            rows = [[0.0] * 2 for _ in range(2)]
+            rows[0][0] += x
+            rows[0][1] += 2.0
+            rows[1][0] += y[0]
+            rows[1][1] += x * x
+            p = 0 if abs(rows[0][0]) > abs(rows[1][0]) else 1
+            rows[0], rows[p] = rows[p], rows[0]
+            factor = rows[1][0] / rows[0][0]
+            last = (x - factor) / (rows[1][1] - factor * rows[0][1])
+            y = [(1.0 - rows[0][1] * last) / rows[0][0], last]
+        return y[0] + 2 * y[1]
+
+    for x in (0.3, 3.0):
+        assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-12)
+        assert wg.jit(wg.grad(f))(x) == pytest.approx(wg.grad(f)(x), rel=1e-9)
+
+
 def test_a_row_that_becomes_longer():
     def f(x):
         rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]

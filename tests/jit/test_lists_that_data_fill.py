@@ -2,6 +2,7 @@
 that end early; read, counted, iterated over, changed, returned."""
 
 import math
+import statistics
 from collections import deque
 
 import numpy as np
@@ -595,3 +596,28 @@ def widened_in_an_inner_loop(x):
 @pytest.mark.parametrize("f", [tasks, told_apart_later, widened_in_an_inner_loop], ids=lambda f: f.__name__)
 def test_items_with_words(f):
     agrees(f, 1.3)
+
+
+STATISTICS = {
+    "fmean": statistics.fmean, "mean": lambda y: statistics.mean(y[-3:]), "median": statistics.median,
+    "pstdev": statistics.pstdev, "stdev": statistics.stdev, "variance": statistics.variance, "fsum": math.fsum,
+    "harmonic mean": statistics.harmonic_mean, "weighted": lambda y: statistics.fmean(y, [1.0] * len(y)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics_of_such_lists(name):
+    def f(x, end):
+        found = []
+        while x > end:
+            found.append(x * x)
+            x = 0.7 * x
+        return STATISTICS[name](found)
+
+    slope = (f(3.0 + 1e-6, 0.2) - f(3.0 - 1e-6, 0.2)) / 2e-6
+    assert wg.jit(f)(3.0, 0.2) == pytest.approx(f(3.0, 0.2), rel=1e-13)
+    for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        assert g(3.0, 0.2) == pytest.approx(slope, rel=1e-7)
+    if name in ("stdev", "variance"):
+        with pytest.raises(statistics.StatisticsError, match="two data points"):
+            wg.jit(f)(3.0, 2.5)

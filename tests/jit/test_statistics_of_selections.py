@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert import tree
 
 STATISTICS = {
     "mean": np.mean,
@@ -62,6 +63,44 @@ def test_where_and_out(f):
     np.testing.assert_allclose(wg.jit(f)(X), f(X), rtol=1e-14)
     for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
         np.testing.assert_allclose(g(X), want, rtol=1e-6)
+
+
+SELECTED = {
+    "line through them": lambda x, m: np.polyfit(x[m], np.sin(x[m]), 1),
+    "weighted parabola": lambda x, m: np.polyfit(x[m], np.cos(x[m]), 2, w=1 + x[m]),
+    "its rest": lambda x, m: np.polyfit(x[m], np.exp(x[m]), 1, full=True)[:2],
+    "least squares": lambda x, m: np.linalg.lstsq(np.column_stack([np.ones(m.sum()), x[m]]), np.sin(x[m]), rcond=None),
+    "some of some": lambda x, m: np.polyfit(np.append(x[m][:2], x[m] ** 2), np.append(x[m][:2], x[m] ** 3), 1),
+    "covariance": lambda x, m: (np.cov(x[m], np.sin(x[m])), np.cov(x[m]), np.cov(np.stack([x[m], x[m] ** 2]), ddof=0)),
+    "correlation": lambda x, m: np.corrcoef(x[m], np.exp(-x[m]))[0, 1],
+    "average": lambda x, m: np.average(x[m], returned=True),
+    "rows": lambda x, m: np.array([x[m], x[m] ** 2]) @ np.sin(x[m]),
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+def test_fits_and_moments(name):
+    x, v, h = np.array([0.5, 1.5, 2.5, 0.9, 0.1, 1.1, 1.9]), np.linspace(-0.5, 1.0, 7), 1e-5
+    f = lambda x, bound: tree.leaves(SELECTED[name](x, x > bound))
+    total = lambda x, bound: sum(np.sum(np.cos(y)) for y in f(x, bound) if np.asarray(y).dtype.kind == "f")
+    for bound in (0.7, 0.3):
+        for got, want in zip(wg.jit(f)(x, bound), f(x, bound), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+        slope = (total(x + h * v, bound) - total(x - h * v, bound)) / (2 * h)
+        for gradient in (wg.grad(total), wg.jit(wg.grad(total)), wg.grad(wg.jit(total))):
+            assert gradient(x, bound) @ v == pytest.approx(slope, rel=1e-6)
+
+
+def test_fits_of_too_few():
+    """No residuals, as in NumPy; of a line through one point the solution of least norm."""
+    f = lambda x, bound: np.polyfit(x[x > bound], np.sin(x[x > bound]), 1, full=True)[:2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for bound in (1.0, 2.0):
+            for got, want in zip(wg.jit(f)(X, bound), f(X, bound), strict=True):
+                np.testing.assert_allclose(got, want, rtol=1e-12)
+    with pytest.raises(ValueError, match="same shape"):
+        wg.jit(lambda x: np.stack([x[x > 0.6], x[x > 1.0]]))(X)
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])

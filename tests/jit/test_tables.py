@@ -1,5 +1,6 @@
 """Tuples and lists of numbers, read in a loop at places that are symbols: they are tables of the program."""
 
+import bisect
 import math
 
 import numpy as np
@@ -125,3 +126,34 @@ def test_what_is_no_table_is_read_by_python():
         return x
 
     np.testing.assert_allclose(wg.jit(f)(X), f(X), rtol=1e-14)
+
+
+CURVE = [(0.0, 3.0), (0.2, 3.5), (0.5, 3.7), (0.8, 3.9), (1.0, 4.2)]
+
+
+def between(x):
+    i = min(max(bisect.bisect_right([p[0] for p in CURVE], x) - 1, 0), len(CURVE) - 2)
+    (x0, y0), (x1, y1) = CURVE[i], CURVE[i + 1]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+def walked(x):
+    i = 0
+    while i + 2 < len(CURVE) and CURVE[i + 1][0] < x:
+        i += 1
+    x0, y0 = CURVE[i]
+    return y0 * x + x0
+
+
+def named(x):
+    name, slope = [("low", 1.0), ("mid", 2.0), ("high", 3.0)][int(3 * x)]
+    return slope * x * x if name != "mid" else 10 * x
+
+
+@pytest.mark.parametrize("f", [between, walked, named])
+def test_pairs_of_a_table_are_taken_apart(f):
+    for x in (0.1, 0.45, 0.9):
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-14)
+        for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+            assert g(x) == pytest.approx(slope, rel=1e-7)

@@ -10,7 +10,7 @@ import scipy.special
 from scipy.linalg import solve_triangular
 
 import wengert as wg
-from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunctionError
+from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunctionError, WengertError
 
 I = wg.interval
 INF = math.inf
@@ -788,3 +788,60 @@ def test_whole_numbers_among_exponents_have_powers_of_negative_numbers(transform
 
 def test_no_fraction_is_the_exponent_of_a_negative_number():
     assert wg.enclose(np.power)(wg.interval(-2.0, -1.0), wg.interval(0.25, 0.75)).empty
+
+
+# ------------------------------------------------------------------------------------------------ Python's own numbers
+
+
+def caught(x, compute):
+    try:
+        return compute(x)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+        return -5.0
+
+
+def corner_of_factor(x):
+    return np.linalg.cholesky(np.eye(2) + x * np.array([[0.0, 1.0], [1.0, 0.0]]))[1, 1]
+
+
+NUMBERS = {
+    "a root": (lambda x: math.sqrt(x) + math.exp(x), 0.25, 1.0),
+    "partly outside of the domain": (lambda x: math.sqrt(x), -1.0, 4.0),
+    "a quotient": (lambda x: 1 / float(x) + 2.0 // float(x), 0.5, 2.0),
+    "an integer": (lambda x: float(int(x)) + math.floor(x), 1.25, 1.75),
+    "builtins": (lambda x: min(x, 1.0) + max([x, 0.5, 1 - x]) + abs(x), 0.0, 2.0),
+    "the least of an array": (lambda x: min(x * np.array([1.0, -1.0])) + max(np.sin(x * np.arange(3.0))), 0.5, 1.0),
+    "isclose": (lambda x: 9.0 if math.isclose(x, 0.5) else x, 0.5, 1.0),
+    "a text": (lambda x: float(format(x, ".2f")), 0.5, 1.0),
+    "a root that is tried": (lambda x: caught(x, math.sqrt), -1.0, 1.0),
+    "a quotient that is tried": (lambda x: caught(x, lambda x: 1 / float(x)), 0.0, 1.0),
+    "a factor of no number, that is tried": (lambda x: caught(x, corner_of_factor), 1.5, 2.0),
+    "a factor of some numbers, that is tried": (lambda x: caught(x, corner_of_factor), 0.5, 2.0),
+    "a factor that is tried": (lambda x: caught(x, corner_of_factor), 0.25, 0.5),
+    "an exponential that is tried": (lambda x: caught(x, math.exp), 700.0, 800.0),
+    "a large power that is tried": (lambda x: caught(x, lambda x: float(x) ** 3), 1e100, 1e110),
+    "a power that is tried": (lambda x: caught(x, lambda x: float(x) ** -1.0), 0.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("around", [wg.enclose, lambda f: wg.jit(wg.enclose(f)), lambda f: wg.enclose(wg.jit(f))])
+def test_numbers_of_python_are_enclosed_or_refused(name, around):
+    f, low, high = NUMBERS[name]
+    may_be_refused = name in ("isclose", "a text", "the least of an array") or "tried" in name
+    try:
+        found = around(f)(wg.interval(low, high))
+    except (WengertError, ValueError):
+        assert may_be_refused
+        return
+    for x in np.linspace(max(low, 0.0) if name.startswith("partly") else low, high, 33).tolist():
+        assert found.lo <= f(x) <= found.hi
+
+
+@pytest.mark.parametrize("around", [wg.enclose, lambda f: wg.jit(wg.enclose(f))])
+def test_extremes_of_intervals_are_tight(around):
+    found = around(lambda x: [min(x, 1.0), max(x, 1.0, 2 * x), max([x * 1.0, 0.5])])(wg.interval(0.0, 2.0))
+    assert [(float(y.lo), float(y.hi)) for y in found] == [(0.0, 1.0), (1.0, 4.0), (0.5, 2.0)]
+    slope = around(wg.grad(lambda x: max(x, 0.0) * 3.0))(wg.interval(-1.0, 1.0))
+    assert slope.lo <= 0.0 <= 3.0 <= slope.hi
+    assert slope.hi == pytest.approx(3.0)

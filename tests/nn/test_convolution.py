@@ -119,7 +119,24 @@ NATIVE = [
     ((2, 1, 4, 5, 6), (2, 1, 2, 3, 2), 1, 1, "f8"),
     ((1, 2, 4, 5), (6, 1, 1, 1), 2, (3, 1), "f8"),  # one weight for each result
     ((4, 16, 9, 9), (64, 8, 3, 3), 2, 1, "f4"),  # matrices large enough for tiles, of several examples
+    ((2, 1, 9, 150), (1, 1, 4, 13), 1, 1, "f8"),  # few channels of results: no columns
+    ((2, 6, 5, 43), (6, 1, 3, 3), 6, (2, 1), "f4"),
+    ((3, 4, 37), (5, 4, 6), 1, 1, "f4"),
+    ((1, 1, 70, 70), (9, 1, 12, 11), 1, 1, "f8"),  # columns would be large
 ]
+
+
+@pytest.mark.parametrize("kernel", [(2, 3), (3, 4)])
+def test_infinite_elements_stay_with_what_meets_them(kernel, rng):
+    """Where nothing meets an infinite weight or pixel the results are finite, in native code as well."""
+    x, w, y = rng.normal(size=(1, 1, 6, 7)), rng.normal(size=(2, 1, *kernel)), rng.normal(size=(1, 2, 6, 7))
+    y = y[:, :, : 7 - kernel[0], : 8 - kernel[1]]
+    x[0, 0, 0, 0] = x[0, 0, 5, 6] = w[1, 0, 0, 0] = np.inf
+    with np.errstate(invalid="ignore"):
+        f = lambda x, w, y: (nn.conv(x, w), *wg.vjp(nn.conv, x, w)[1](y))
+        for a, b in zip(wg.jit(f)(x, w, y), f(x, w, y), strict=True):
+            assert 0 < np.sum(np.isfinite(b)) < b.size
+            np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
 def test_native_code_computes_the_same(rng):

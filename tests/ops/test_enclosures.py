@@ -152,14 +152,11 @@ COMPILED = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMPILED)
+QUICK = ("add", "multiply", "divide", "sqrt", "sin", "exp", "power", "less", "where")
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in COMPILED])
 def test_points_are_contained_in_compiled_bounds(name, rng):
-    check_elementwise(name, rng, 200, 20, compiled=True)
-
-
-@pytest.mark.parametrize("name", ["add", "multiply", "divide", "sqrt", "sin", "exp", "power", "less", "where"])
-def test_points_are_contained_in_compiled_bounds_of_some(name, rng):
     check_elementwise(name, rng, 200, 20, compiled=True)
 
 

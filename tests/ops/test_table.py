@@ -30,6 +30,7 @@ WITHOUT_BATCH_RULE = {
     "true_positions": "how many there are differs between examples",
     "linear_solution": "the map is a Python function of one vector",
     "solution": "a solver finds the answer of one example at a time",
+    "refined_solution": "a solver finds the answer of one example at a time",
     "roots": "NumPy finds the roots of one polynomial at a time",
     "are_simple": "NumPy evaluates one polynomial at a time",
 }

@@ -195,3 +195,31 @@ def test_sparse_matrices_wherever_a_solver_may_find_them():
 def test_singular_sparse_matrices_are_told_as_scipy_does():
     with pytest.warns(sl.MatrixRankWarning):
         wg.grad(lambda a: np.sum(sl.spsolve(scipy.sparse.csc_array(np.ones((2, 2))) * a, np.ones(2))))(1.0)
+
+
+def test_preconditioners_and_starts_have_no_derivative():
+    """What is found does not depend on them, wherever they come from."""
+    n = 6
+    band = lambda a: np.diag(np.full(n, 2.0) + a) - np.eye(n, k=1) - np.eye(n, k=-1)
+
+    def by_iterations(a):
+        A = band(a)
+        M = scipy.sparse.linalg.LinearOperator((n, n), matvec=lambda v: v / np.diag(A))
+        first = scipy.sparse.linalg.cg(A, np.ones(n) * a, rtol=1e-13, M=M, x0=np.full(n, a))[0]
+        incomplete = scipy.sparse.linalg.spilu(scipy.sparse.csc_array(band(0.5)))
+        M = scipy.sparse.linalg.LinearOperator((n, n), incomplete.solve)
+        return np.sum(first * scipy.sparse.linalg.gmres(A, np.ones(n), rtol=1e-13, M=M)[0])
+
+    directly = lambda a: np.sum(np.linalg.solve(band(a), np.ones(n) * a) * np.linalg.solve(band(a), np.ones(n)))
+    expected = wg.grad(directly)(1.3)
+    for slope in (wg.grad(by_iterations), wg.jit(wg.grad(by_iterations)), wg.jacfwd(by_iterations)):
+        np.testing.assert_allclose(slope(1.3), expected, rtol=1e-9)
+    np.testing.assert_allclose(wg.vmap(wg.grad(by_iterations))(np.array([1.3, 1.3])), [expected] * 2, rtol=1e-9)
+
+
+def test_functions_without_a_rule_name_themselves():
+    def largest(a):
+        return sl.eigsh(scipy.sparse.csr_array(np.diag(a * np.arange(8.0))), k=2, return_eigenvectors=False).sum()
+
+    with pytest.raises(UnsupportedFunctionError, match="eigsh of a sparse matrix with traced entries"):
+        wg.grad(largest)(2.0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import wengert as wg
 from wengert.errors import ConvergenceError
@@ -90,6 +91,13 @@ def test_values_need_no_derivative():
     assert TOUCHED(1.0) == pytest.approx(1)
     assert wg.jit(TOUCHED)(1.0) == pytest.approx(1)
     assert DOUBLE(1.3) == pytest.approx(1.3, abs=1e-6)
+    double = lambda a: optimize.newton(lambda x: (x - a) ** 2, 1.0, fprime=lambda x: 2 * (x - a), maxiter=100)
+    touched = lambda a: optimize.minimize(lambda x: (x[0] - a) ** 2, [2.0], bounds=[(1.3, None)]).x[0]
+    for f in (double, touched):
+        assert wg.jit(f)(1.3) == f(1.3)
+        np.testing.assert_array_equal(wg.vmap(f)(np.array([1.3, 1.3])), [f(1.3)] * 2)
+        with pytest.raises(ConvergenceError, match="no derivative"):
+            wg.jit(wg.grad(f))(1.3)
     assert wg.implicit(lambda y, a: (y - a) ** 2)(lambda a: a)(1.3) == 1.3
 
 
@@ -115,3 +123,22 @@ SINGULAR_FOR_ALL_VALUES = {
 def test_jacobians_that_are_singular_whatever_the_values(name, run):
     with pytest.raises(ConvergenceError, match="singular there"):
         run(SINGULAR_FOR_ALL_VALUES[name])
+
+
+def test_programs_that_look_at_success_go_on():
+    """A start that leads nowhere is left out; whoever uses what was found there gets the error."""
+
+    def smallest(a):
+        found = [optimize.root(lambda x: x**3 - 3 * x + a, start) for start in (-4.0, 1.02, 4.0)]
+        assert any(not r.success for r in found)
+        return min(r.x[0] for r in found if r.success)
+
+    x = smallest(2.5)
+    np.testing.assert_allclose(wg.grad(smallest)(2.5), -1 / (3 * x**2 - 3), rtol=1e-9)
+    for use in (lambda r: r.x[0], lambda r: r.x, lambda r: np.sum(r.fun)):
+        with pytest.raises(ConvergenceError, match="has not converged"):
+            wg.jacobian(lambda a, use=use: use(optimize.root(lambda x: x**2 + a, 1.0)))(1.0)
+    limit = lambda a: optimize.minimize(lambda x: (x[0] - a) ** 4, [9.0], method="Nelder-Mead", options={"maxiter": 2})
+    assert wg.grad(lambda a: a**2 if not limit(a).success else limit(a).x[0])(1.5) == 3.0
+    with pytest.raises(ConvergenceError, match="has not converged"):
+        wg.grad(lambda a: limit(a).x[0])(1.5)

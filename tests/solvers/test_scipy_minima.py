@@ -142,3 +142,14 @@ def test_minima_that_rounding_errors_end():
     f = lambda p: so.minimize(value, [0.5], (p,), "trust-exact", slope, curve, tol=1e-16).x[0]
     x = f(1.3)
     assert wg.grad(f)(1.3) == pytest.approx(2 / (2 + 1.2 * x**2), rel=1e-9)
+
+
+def test_limits_that_are_equal_are_an_equation():
+    """x + y = b, where b is traced: two inequalities that are both active would have no multipliers."""
+
+    def f(b):
+        rule = so.LinearConstraint(np.ones((1, 2)), b, b)
+        return so.minimize(lambda x: x[0] ** 2 + 3 * x[1] ** 2, np.ones(2), constraints=rule, method="SLSQP").x
+
+    np.testing.assert_allclose(wg.jacobian(f)(2.0), [0.75, 0.25], rtol=1e-9)
+    np.testing.assert_allclose(wg.vmap(wg.jacobian(f))(np.array([2.0, 3.0])), [[0.75, 0.25]] * 2, rtol=1e-9)

@@ -10,9 +10,9 @@ import numpy as np
 
 from wengert.errors import ConvergenceError
 
-_SAFETY = 0.9
-_SMALLEST_FACTOR = 0.2
-_LARGEST_FACTOR = 10.0
+SAFETY = 0.9
+SMALLEST_FACTOR = 0.2
+LARGEST_FACTOR = 10.0
 
 
 def _norm(x):
@@ -35,6 +35,35 @@ def first_step(f, t, y, slope, direction, order, rtol, atol, longest=np.inf):
     return np.minimum(100 * h0, h1)
 
 
+def demand_ordered(count, gaps):
+    """Raise where there are no times, or where they neither increase nor decrease."""
+    if count == 0:
+        raise ValueError("wg.odeint: there are no times: give at least that of the initial state")
+    if not (np.all(gaps >= 0) or np.all(gaps <= 0)):
+        raise ValueError("wg.odeint: the times must increase, or decrease, and be numbers: sort them")
+
+
+def factor_after(size, order):
+    """How much longer the next step may be, after one whose error was of this size relative to what is allowed."""
+    factor = SAFETY * np.maximum(size, 1e-10) ** (-1 / (order + 1))
+    return np.minimum(LARGEST_FACTOR, np.maximum(SMALLEST_FACTOR, factor))
+
+
+def shortened(h, size, factor):
+    """The next trial after a step that was too long. (An error that is NaN: it went where f has no value.)"""
+    return h * np.where(size >= 1, np.minimum(1.0, factor), SMALLEST_FACTOR)
+
+
+def demand_progress(h, t, steps, most):
+    """Raise where steps have become too small, or too many."""
+    if steps > most or not np.abs(h) >= np.maximum(1e-15 * np.abs(t), 1e-300):
+        raise ConvergenceError(
+            "wg.odeint: the step size became too small, or there were too many steps",
+            remedy="the equation may be stiff (method='Radau'), or its solution may not exist that long; "
+            "otherwise allow more steps (maxsteps=)",
+        )
+
+
 def without_derivative(f, constant):
     """A right-hand side for a step size: the choice of steps is no part of what is differentiated."""
     return lambda t, y, i: constant(f(t, y, i))
@@ -53,12 +82,8 @@ def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate,
     `worst(size)` of errors: that of all examples where these are to share their steps.
     """
     count = times.shape[0]
-    if count == 0:
-        raise ValueError("wg.odeint: there are no times: give at least that of the initial state")
     n = y.shape[0]
-    gaps = times[1:] - times[:-1]
-    if not (np.all(gaps >= 0) or np.all(gaps <= 0)):
-        raise ValueError("wg.odeint: the times must increase, or decrease, and be numbers: sort them")
+    demand_ordered(count, times[1:] - times[:-1])
     out = np.zeros((count, n))
     out[0] = y
     t = times[0]
@@ -88,8 +113,7 @@ def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate,
             new, K, new_slope, error = attempt(f, t, used, y, slope, i)
             scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
             size = worst(error(scale))
-            factor = _SAFETY * np.maximum(size, 1e-10) ** (-1 / (order + 1))
-            factor = np.minimum(_LARGEST_FACTOR, np.maximum(_SMALLEST_FACTOR, factor))
+            factor = factor_after(size, order)
             if size < 1:
                 start = t
                 width = used
@@ -102,17 +126,10 @@ def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate,
                 slope = new_slope
                 if not last or np.abs(used * factor) > np.abs(h):
                     h = used * factor
-            elif size >= 1:
-                h = used * np.minimum(1.0, factor)
-            else:  # NaN: the step went where f has no value
-                h = used * _SMALLEST_FACTOR
+            else:
+                h = shortened(used, size, factor)
             steps = steps + 1
-            if steps > most or not np.abs(h) >= np.maximum(1e-15 * np.abs(t), 1e-300):
-                raise ConvergenceError(
-                    "wg.odeint: the step size became too small, or there were too many steps",
-                    remedy="the equation may be stiff (method='Radau'), or its solution may not exist that long; "
-                    "otherwise allow more steps (maxsteps=)",
-                )
+            demand_progress(h, t, steps, most)
         if hit:
             out[i] = y
         else:

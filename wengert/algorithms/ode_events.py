@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from wengert.algorithms.ode import _LARGEST_FACTOR, _SAFETY, _SMALLEST_FACTOR, first_step, without_derivative
+from wengert.algorithms.ode import (
+    demand_ordered,
+    demand_progress,
+    factor_after,
+    first_step,
+    shortened,
+    without_derivative,
+)
 from wengert.errors import ConvergenceError
 
 
@@ -24,14 +31,10 @@ def integrate_to_events(
     Returns times, states (an axis for time comes last), times and states of events, and 1 if one ended it.
     """
     count = times.shape[0]
-    if count == 0:
-        raise ValueError("wg.odeint: there are no times: give at least that of the initial state")
     n = y.shape[0]
     kinds = tuple(range(len(directions)))  # of which each has code of its own
     plain = constant(times)
-    gaps = plain[1:] - plain[:-1]
-    if not (np.all(gaps >= 0) or np.all(gaps <= 0)):
-        raise ValueError("wg.odeint: the times must increase, or decrease, and be numbers: sort them")
+    demand_ordered(count, plain[1:] - plain[:-1])
     out = np.zeros((count, n))
     out[0] = y
     filled = 1
@@ -57,8 +60,7 @@ def integrate_to_events(
         new, K, new_slope, error = attempt(f, t, used, y, slope, 1)
         scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
         size = constant(error(scale))
-        factor = _SAFETY * np.maximum(size, 1e-10) ** (-1 / (order + 1))
-        factor = np.minimum(_LARGEST_FACTOR, np.maximum(_SMALLEST_FACTOR, factor))
+        factor = factor_after(size, order)
         if size < 1:
             after = np.zeros(len(kinds))
             places = np.full(len(kinds), 2.0)
@@ -94,17 +96,10 @@ def integrate_to_events(
             before = after
             h = used * factor
             running = status == 0 and not last
-        elif size >= 1:
-            h = used * np.minimum(1.0, factor)
-        else:  # NaN: the step went where f has no value
-            h = used * _SMALLEST_FACTOR
+        else:
+            h = shortened(used, size, factor)
         steps = steps + 1
-        if steps > most or not np.abs(h) >= np.maximum(1e-15 * np.abs(constant(t)), 1e-300):
-            raise ConvergenceError(
-                "wg.odeint: the step size became too small, or there were too many steps",
-                remedy="the equation may be stiff (method='Radau'), or its solution may not exist that long; "
-                "otherwise allow more steps (maxsteps=)",
-            )
+        demand_progress(h, constant(t), steps, most)
     at = [event_times[k][: seen[k]] for k in kinds]
     there = [event_states[k][: seen[k]] for k in kinds]
     return times[:filled], out[:filled].T, at, there, status

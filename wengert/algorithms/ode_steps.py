@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wengert.algorithms.ode import _LARGEST_FACTOR, _SAFETY, _SMALLEST_FACTOR, first_step, without_derivative
+from wengert.algorithms.ode import LARGEST_FACTOR, SAFETY, SMALLEST_FACTOR, first_step, without_derivative
 from wengert.errors import ConvergenceError
 
 
@@ -45,10 +45,10 @@ def integrate_by_steps(f, y, begin, end, constant, attempt, order, rtol, atol, f
         new, _, new_slope, error = attempt(f, t, ahead - t, y, slope, 1)
         scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
         size = constant(error(scale))
-        factor = _SAFETY * np.maximum(size, 1e-300) ** (-1 / (order + 1))
+        factor = SAFETY * np.maximum(size, 1e-300) ** (-1 / (order + 1))
         h = np.abs(constant(ahead) - before)
         if size < 1:
-            factor = np.minimum(factor, _LARGEST_FACTOR)
+            factor = np.minimum(factor, LARGEST_FACTOR)
             if rejected:
                 factor = np.minimum(factor, 1.0)
             h = h * factor
@@ -61,7 +61,7 @@ def integrate_by_steps(f, y, begin, end, constant, attempt, order, rtol, atol, f
             rejected = False
             running = not last
         else:
-            h = h * np.fmax(factor, _SMALLEST_FACTOR)  # which is all that is left where the error is NaN
+            h = h * np.fmax(factor, SMALLEST_FACTOR)  # which is all that is left where the error is NaN
             rejected = True
             if h < least:
                 raise ConvergenceError(

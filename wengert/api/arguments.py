@@ -17,7 +17,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box, plain
 from wengert.box.cells import cell
-from wengert.box.foreign import hides_traced, where_it_hides
+from wengert.box.foreign import an, hides_traced, where_it_hides
 from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
@@ -294,7 +294,7 @@ def _name_of_leaf(prepared: Prepared, k: int) -> str:
 def _not_differentiable(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> NotDifferentiableInputError:
     where = _name_of_leaf(prepared, k)
     if dtype is None or dtype.kind not in "iub":
-        kind = f"an array of type {leaf.dtype}" if isinstance(leaf, np.ndarray) else f"a {type(leaf).__name__}"
+        kind = f"an array of type {leaf.dtype}" if isinstance(leaf, np.ndarray) else an(type(leaf).__name__)
         return NotDifferentiableInputError(
             f"{where} is {kind}, which has no derivative",
             remedy=f"{_what_to_pass(leaf)}; choose others by argnums",
@@ -308,6 +308,10 @@ def _not_differentiable(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> No
     )
 
 
+_HEAP_TYPE = 1 << 9
+"""The flag of classes that are made by a `class` statement."""
+
+
 def _what_to_pass(leaf: Any) -> str:
     """What may be differentiated in place of this, as advice."""
     kind = next((c for c in (dict, list, tuple) if isinstance(leaf, c)), dict if isinstance(leaf, Mapping) else None)
@@ -317,7 +321,8 @@ def _what_to_pass(leaf: Any) -> str:
         return "pass list(x)"
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "O":
         return "pass x.astype(float)"
-    if not isinstance(leaf, (np.ndarray, str, bytes)) and hasattr(leaf, "__dict__") and not callable(leaf):
+    is_of_user = type(leaf).__flags__ & _HEAP_TYPE != 0
+    if not isinstance(leaf, (np.ndarray, np.generic)) and is_of_user and not callable(leaf):
         return "use a dataclass in its place, or give the operator a function of the numbers in it"
     return "differentiate floating-point numbers and arrays, and containers of them"
 
@@ -346,8 +351,13 @@ def _check_output(y: Any, out: Any, k: int) -> None:
             f"the result{path} is of integer type {dtype}, which has no derivative",
             remedy="return a floating-point value, or return the integer as auxiliary data with has_aux=True",
         )
+    if isinstance(y, Box):
+        raise NotDifferentiableOutputError(
+            f"the result{path} is of type {dtype}, which has no derivative",
+            remedy="numbers of another library (SymPy, mpmath) have met traced ones: make them float(r)",
+        )
     raise NotDifferentiableOutputError(
-        f"the result{path} is a {type(y).__name__}, which has no derivative",
+        f"the result{path} is {an(type(y).__name__)}, which has no derivative",
         remedy="return numbers or arrays, and everything else as auxiliary data with has_aux=True",
     )
 

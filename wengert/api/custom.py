@@ -22,7 +22,7 @@ from wengert import tree
 from wengert.api.arguments import fit_to
 from wengert.api.operators import named
 from wengert.api.signatures import F, P, Q, R
-from wengert.box.functions.lifted import HOLDERS
+from wengert.box.contents import Holder
 from wengert.box.writing import settled
 from wengert.capture.closures import holding_again, variables_of
 from wengert.capture.hooks import instrument
@@ -46,7 +46,7 @@ def stop_gradient(x: Any) -> Any:
     return tree.map(elementwise.stop_gradient, x)
 
 
-class CustomFunction(Generic[P, R]):
+class CustomFunction(Holder, Generic[P, R]):
     """What both kinds have in common: a call is an op on the leaves of its arguments."""
 
     def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
@@ -289,6 +289,3 @@ class _Reverse(AppliedRule):
                 for c, x in zip(ct_leaves, arg_leaves, strict=True)
             )
         return [result[place] for place in self.places]
-
-
-HOLDERS.update((custom_jvp, custom_vjp))

@@ -34,7 +34,7 @@ from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
 from wengert.box.functions.lifted import AROUND
 from wengert.box.writing import about_to_write, may_overlap, replace, settled
-from wengert.capture.assuming import refuted
+from wengert.capture.assuming import begun, refuted
 from wengert.capture.deep import deeply
 from wengert.capture.effects import refuse
 from wengert.capture.given import is_given_twice
@@ -196,6 +196,10 @@ class Jitted(Generic[P, R]):
             return self._run_once(found, form, args, kwargs)
         if running.state.capture is not None:  # the function around it is compiled for each of the branches
             return self._as_a_part(args, kwargs, found.refusal)
+        with begun() as again:
+            return self._run_assuming(found, form, args, kwargs, again)
+
+    def _run_assuming(self, found: Captured, form: Form, args: tuple, kwargs: dict, again: Callable[[], None]) -> Any:
         tried: list[dict[str, bool]] = []
         while True:
             try:
@@ -207,6 +211,7 @@ class Jitted(Generic[P, R]):
             else:
                 self._put_first(form, found)
                 return result
+            again()
             tried.append(found.assumed)
             opposite = {**found.assumed, place: not found.assumed[place]}
             if len(tried) > _MOST_VERSIONS or any(opposite.items() <= known.items() for known in tried):

@@ -19,11 +19,12 @@ from wengert.api.arguments import demand_positions
 from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
-from wengert.box.functions.lifted import HOLDERS
+from wengert.box.contents import Holder
+from wengert.box.foreign import an
 from wengert.errors import NotAFunctionError, WengertError, explained, told
 
 
-class Operated(Generic[P, R]):
+class Operated(Holder, Generic[P, R]):
     """What an operator makes of a function."""
 
     def __init__(self, operator: str, f: Callable[..., Any], call: Callable[P, R], budget: Budget | None = None):
@@ -75,9 +76,6 @@ class Operated(Generic[P, R]):
         return f"<wengert.{self._operator} of {named(self.__wrapped__)}>"  # type: ignore[attr-defined]
 
 
-HOLDERS.add(Operated)
-
-
 def named(f: Any) -> str:
     """What a function is called, and what operators have made of it: `wengert.grad of energy`."""
     text = repr(f)
@@ -88,7 +86,7 @@ def demand_function(name: str, f: Any) -> None:
     """Refuse what cannot be called."""
     if callable(f):
         return
-    kind = "None" if f is None else f"a {type(f).__name__}"
+    kind = "None" if f is None else an(type(f).__name__)
     remedy = f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))"
     if isinstance(f, (classmethod, property)):
         remedy = f"write @wg.{name} below @{type(f).__name__}, next to the function"
@@ -107,15 +105,15 @@ def operation(function: F) -> F:
     If its second argument says which arguments are meant, as in `grad`, who writes `grad(f, x)` is told now what goes
     where, and not when the result is called.
     """
-    takes_argnums = list(inspect.signature(function).parameters)[1:2] == ["argnums"]
+    parameters = list(inspect.signature(function).parameters)
+    takes_function, takes_argnums = parameters[:1] == ["f"], parameters[1:2] == ["argnums"]
     vector = ", v" if function.__name__.endswith("hvp") else ""
-
-    if not takes_argnums:
-        return told(function)
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 or "argnums" in kwargs:
+        if takes_function and args:
+            demand_function(function.__name__, args[0])
+        if takes_argnums and (len(args) > 1 or "argnums" in kwargs):
             argnums = args[1] if len(args) > 1 else kwargs["argnums"]
             demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
         return function(*args, **kwargs)

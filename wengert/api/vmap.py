@@ -21,6 +21,7 @@ from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.capture.reachable import noted
 from wengert.capture.retrying import undone_if_refused
 from wengert.capture.texts import TracedText
+from wengert.control.differing import EachByItself
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -136,7 +137,7 @@ def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> 
     try:
         return numbers_in(jit(f)(*arguments(), **kwargs))
     except CANNOT_BE_CAPTURED as error:
-        raise (error if isinstance(refusal, EscapedValueError) else refusal) from None
+        raise (error if isinstance(refusal, (EscapedValueError, EachByItself)) else refusal) from None
 
 
 def _one_by_one(f: Callable, batch: BatchTrace, examples: list[tuple], kwargs: dict, common: Effects) -> Any:
@@ -254,7 +255,8 @@ def _number_of_examples(leaves: list[Any], axes: list[int | None], args: tuple) 
             if not -len(shape) <= axis < len(shape):
                 raise MismatchError(
                     f"argument{path} has {len(shape)} axes, so the examples cannot lie along axis {axis}",
-                    remedy="pass an array with an axis for examples, or None in in_axes for what all examples share",
+                    remedy="pass an array with an axis for examples, or None in in_axes for what all examples share"
+                    + ("; a list is a container: make it an array" if any(isinstance(a, list) for a in args) else ""),
                 )
             sizes.setdefault(shape[axis], path)
     if len(sizes) != 1:

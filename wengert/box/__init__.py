@@ -16,6 +16,8 @@ Writing in place: `writing` (views, versions, who sees what), `complex_views` (c
 `cells` (plain arrays that become traced when they are written to), `writers` (functions that write), `patterns`
 (indices of indices), `memory` (how arrays lie, which decides what is a view).
 
+Objects of users: `contents` (what they hold, and others like them), `withheld` (what a solver has left in them).
+
 Arrays of other classes: `array_classes` and `results_of_classes` for those derived from NumPy's, `subclasses` says
 which are refused, `foreign` what other libraries' objects may hide.
 """

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import plain
-from wengert.box.cells import cell
+from wengert.box.cells import cell, lent, without_cells
 from wengert.box.dispatch import FUNCTIONS, entered_in
 from wengert.box.functions.operands import array as as_operand
 from wengert.box.functions.operands import array_of, cast, fitted, holds_traced
@@ -151,6 +151,19 @@ for _name in ["zeros", "ones", "zeros_like", "ones_like"]:
     CONSTRUCTORS[getattr(np, _name)] = _to_be_written(getattr(np, _name))
 for _name, _zeros in [("empty", np.zeros), ("empty_like", np.zeros_like)]:
     CONSTRUCTORS[getattr(np, _name)] = _unwritten(_to_be_written(getattr(np, _name)), CONSTRUCTORS[_zeros])
+
+
+def _bare(shape: Any, dtype: Any = float, buffer: Any = None, offset: Any = 0, strides: Any = None,
+          order: Any = None) -> Any:  # fmt: skip
+    """`np.ndarray(shape)`, which is what `np.empty` gives, unless it is to lie in memory that is there."""
+    if buffer is None and strides is None:
+        return CONSTRUCTORS[np.empty](shape, dtype, "C" if order is None else order)
+    memory = without_cells(buffer)
+    found = np.ndarray(shape, dtype, memory, offset, strides, order)
+    return found if memory is buffer else lent(found, [memory])
+
+
+CONSTRUCTORS[np.ndarray] = _bare
 _MAKE_ARRAYS = (
     "eye identity tri linspace logspace geomspace frombuffer loadtxt genfromtxt diag diagflat stack concatenate vstack "
     "hstack dstack column_stack block tile repeat meshgrid where roll vander broadcast_arrays tril triu outer kron"

@@ -24,6 +24,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.numbers import python_number as python_number_op
 from wengert.ops.op import Op, Traced, call1, call2
+from wengert.ops.succeeds import Handlers
 from wengert.running import captures, running
 from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
 
@@ -101,12 +102,26 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
     """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones."""
     a: Any = plain(x)
     b: Any = plain(y)
+    if is_enclosed(a) or is_enclosed(b):
+        if is_of_user(sys._getframe(2)):
+            if apply is operator.pow:
+                Handlers.demand_alike(e.greater(x, 0), "ValueError")
+                Handlers.demand_alike(e.less_equal(e.power(x, y), sys.float_info.max), "OverflowError")
+            else:
+                Handlers.demand_alike(e.not_equal(y, 0), "ZeroDivisionError")
+        return
     if a.__class__ not in _REAL or b.__class__ not in _REAL:
         return
     if (b != 0 if apply is not operator.pow else a > 0) or not is_of_user(sys._getframe(2)):  # type: ignore[operator]
         return
     if apply(a, b).__class__ is complex:
         raise ValueError(COMPLEX_POWER)
+
+
+def is_enclosed(x: Any) -> bool:
+    """Whether a value is an interval, or what is differentiated of one, that is not known to be a single number."""
+    x = plain(x)
+    return isinstance(x, Traced) and x._owner.encloses
 
 
 COMPLEX_POWER = (
@@ -137,7 +152,8 @@ def as_python_number(x: Any) -> Any:
     """A traced array of one element as a number of Python's own, which has double precision: `x.item()`."""
     x = s.reshape(x, shape=())
     wide = _WIDE.get(dtype_of(x).kind, dtype_of(x))
-    return call1(python_number_op, x if dtype_of(x) == wide else s.astype(x, dtype=wide))
+    y = call1(python_number_op, x if dtype_of(x) == wide else s.astype(x, dtype=wide))
+    return python_number(y) if is_enclosed(y) else y
 
 
 _WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64), "u": np.dtype(np.int64)}
@@ -191,8 +207,10 @@ def binary(op: Op) -> tuple[Any, Any]:
 
 
 def inside(x: Any) -> Any:
-    """What a box has for its value; `None` if that is not known. Anything else is its own value."""
-    return x if not isinstance(x, Traced) else x._value if "_value" in x._state else None  # type: ignore[attr-defined]
+    """What a box has for its value; `None` if it has none or several. Anything else is its own value."""
+    if not isinstance(x, Traced):
+        return x
+    return x._value if "_value" in x._state and not x._owner.encloses else None  # type: ignore[attr-defined]
 
 
 def _of_floats(op: Op, x: Any, y: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.foreign import an
 from wengert.errors import UnsupportedFunctionError
 
 _ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__truediv__", "__pow__", "__array_ufunc__", "__array_function__")
@@ -37,11 +38,14 @@ def refusal(x: Any) -> UnsupportedFunctionError:
     elif isinstance(x, np.matrix):
         remedy, name = "use np.asarray(m), and @ where matrices are to be multiplied", "np.matrix"
     elif hasattr(x, "unit") and hasattr(x, "value"):
-        remedy = "use the plain array in it, q.value or q.to_value(unit), and put units on the result outside"
+        remedy = (
+            "take the plain array in it outside of the function, v = q.value or q.to_value(unit), and put units on the "
+            "result there"
+        )
     else:
         remedy = "use np.asarray(x), and take account of what the class adds yourself"
     return UnsupportedFunctionError(
-        f"a {name} together with traced values: its arithmetic is not that of arrays", remedy=remedy
+        f"{an(name)} together with traced values: its arithmetic is not that of arrays", remedy=remedy
     )
 
 

@@ -210,11 +210,12 @@ def zeros(shape: tuple, dtype: np.dtype) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """The ordinary value behind a traced one, for showing and branching; what has none (a symbol) stays as it is."""
+    """The ordinary value behind a traced one, for showing and branching; what has none (a symbol, an interval of
+    several numbers) stays as it is."""
     while isinstance(x, Traced):
         x = settled(x)
         if isinstance(x, Traced):
-            if "_value" not in x._state:  # type: ignore[attr-defined]
+            if "_value" not in x._state or (x._owner.encloses and not x._owner.is_one(x)):  # type: ignore[attr-defined]
                 return x
             x = x._value  # type: ignore[attr-defined]
     return x

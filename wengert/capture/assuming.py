@@ -12,12 +12,16 @@ Whoever called it (`api/jit.py`) then has the function captured with the opposit
 what goes both ways in one call is refused, with the error that was raised first.
 
 A program that has done something which is seen outside cannot be begun again, so there are no assumptions in it. What
-is raised while a function is captured under an assumption need not be raised when it runs: other assumptions are tried,
-and if none helps it is refused.
+it only tells others (prints, logs, warns) is counted: a program that is begun again does not tell it twice (`Telling`).
+What is raised while a function is captured under an assumption need not be raised when it runs: other assumptions are
+tried, and if none helps it is refused.
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from wengert.capture.session import current
@@ -100,6 +104,49 @@ def refuted(error: BaseException) -> str | None:
     return text[len(_MARK) :].partition(" (at ")[0] if text.startswith(_MARK) else None
 
 
+class _Told(threading.local):
+    """How much the program that runs in this thread has told, and how much of it was told before it was begun again."""
+
+    now = 0
+    before = 0
+
+
+_told = _Told()
+
+
+class Telling:
+    """A function without a result that a program calls: what is done outside, and nothing in it depends on."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable):
+        self._function = function
+
+    def __call__(self, *values: Any) -> tuple:
+        _told.now += 1
+        if _told.now > _told.before:
+            now = _told.now
+            self._function(*values)  # which may call compiled functions
+            _told.now = now
+        return ()
+
+
+@contextmanager
+def begun() -> Iterator[Callable[[], None]]:
+    """A program runs under assumptions; what it gives says that it is begun again."""
+    outer = _told.now, _told.before
+    _told.now = _told.before = 0
+
+    def again() -> None:
+        _told.now, _told.before = 0, max(_told.now, _told.before)
+
+    try:
+        yield again
+    finally:
+        _told.now, _told.before = outer
+
+
 def can_begin_again(block: Block) -> bool:
-    """Whether nothing that a program does is seen outside before it ends."""
-    return not any(node.op.effect and node.op is not require for node in all_nodes(block))
+    """Whether nothing that a program does is seen outside before it ends, but for what it tells."""
+    effects = (node for node in all_nodes(block) if node.op.effect and node.op is not require)
+    return all(node.params.get("function").__class__ is Telling for node in effects)

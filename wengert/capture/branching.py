@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.contents import Content
 from wengert.box.writing import SETTLING, clone, own_array, settled
 from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, assumed, tells_apart
 from wengert.capture.carried import cells_of, forget_variables
@@ -34,7 +35,7 @@ from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, deman
 from wengert.capture.growing import Grows
 from wengert.capture.identified import note_chosen
 from wengert.capture.merging import Merger, finished
-from wengert.capture.objects import Content, Global, content, put
+from wengert.capture.objects import Global, content, put
 from wengert.capture.one_of import answer_in, knowing, negated, note_answer
 from wengert.capture.opened import stand_for_others
 from wengert.capture.opening import opening

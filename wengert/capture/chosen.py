@@ -9,6 +9,7 @@ taken those that count.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,8 @@ _REMEDY = "use a mask, x[x > 0], or np.where, or a for loop with an if"
 
 _KNOWING = (len, min, max, sorted, map, type, isinstance, callable, *JOINING)
 """Builtins that know such lists."""
-_LIBRARIES = ("numpy", "scipy")
+_SUMMING = (sum, math.fsum)
+_LIBRARIES = ("numpy", "scipy", "statistics")
 
 
 def in_place_of_lists(f: Any, args: Any) -> Any:
@@ -45,9 +47,9 @@ def in_place_of_lists(f: Any, args: Any) -> Any:
     if f in _KNOWING or not any(map(_is_listed, args)):
         return args
     module = str(getattr(f, "__module__", None) or type(f).__module__)
-    if f is not sum and module.partition(".")[0] not in _LIBRARIES and not isinstance(f, np.ufunc):
+    if f not in _SUMMING and module.partition(".")[0] not in _LIBRARIES and not isinstance(f, np.ufunc):
         refused()
-    if f is sum and not all(map(_holds_numbers, args)):
+    if f in _SUMMING and not all(map(_holds_numbers, args)):
         refused()
     return [as_array_of(a) for a in args]
 

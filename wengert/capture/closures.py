@@ -21,8 +21,9 @@ from contextlib import contextmanager
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from wengert.capture.objects import held_in, own_dict
+from wengert.capture.objects import held_in
 from wengert.capture.undefined import UNDEFINED, Perhaps
+from wengert.types import own_dict
 
 Variables = list[tuple[CellType, Any]]
 

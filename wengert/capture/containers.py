@@ -22,7 +22,8 @@ import numpy as np
 
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
-from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
+from wengert.box.contents import Content, Slot, own_slots
+from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
 from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.optional import Optional, optional, parts

@@ -268,7 +268,7 @@ class Trying:
 
 
 def _attempts() -> list[Trying]:
-    return current.session.attempts if current.session is not None else []
+    return (current.session or current).attempts
 
 
 def _with_those_inside(node: Node) -> Iterator[Node]:

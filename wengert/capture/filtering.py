@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from wengert.capture.classes import meet
 from wengert.capture.containers import note_created
 from wengert.capture.deciding import condition
 from wengert.capture.followed import filtered
@@ -45,6 +46,7 @@ def kept(iterable: Any, native: Callable | None, choose: Callable, is_dict: bool
             remedy="use a list of pairs, or an array and a mask",
         )
     kind = filtered.FilteredDict if is_dict else filtered.FilteredSet
+    meet(kind)
     return note_created(kind(*[note_created(part) for part in (things, counts, under)[: 3 if is_dict else 2]]))
 
 

@@ -31,16 +31,27 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
 from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
 from wengert.box.array_classes import held as array_in
-from wengert.box.box import Box
+from wengert.box.box import Box, plain
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, first_by_name, no_rule_yet
+from wengert.box.dispatch import (
+    CALLABLES,
+    CALLERS,
+    FUNCTIONS,
+    METHODS,
+    SUBSCRIPTED,
+    first_by_name,
+    name_of,
+    no_rule_yet,
+)
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
+from wengert.box.functions.sparse_matrix import SparseMatrix, not_supported
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
@@ -79,7 +90,14 @@ from wengert.capture.ownership import (
     refuse_fields,
 )
 from wengert.capture.read_texts import in_percent, read_text
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of, replaces
+from wengert.capture.replacements import (
+    FOLLOW_ARGUMENTS,
+    REPLACEMENTS,
+    class_of,
+    extreme_of_intervals,
+    replacement_of,
+    replaces,
+)
 from wengert.capture.rewrite import ANYTHING, CONSTANTS, OUT, OVERWRITING
 from wengert.capture.writing_calls import (
     FIRST_WRITTEN,
@@ -209,7 +227,27 @@ def _for_function(f: Any) -> Any:
         return found
     if f in CALLERS:
         return _implemented(CALLERS[f])
+    if f.__module__ in _OF_FRAMES:
+        return f
+    if f.__module__ == "logging" and f.__name__ in _LOGGED:
+        return logging_plain_values(f)
     return with_instrumented_arguments(f, not _of_a_library(f.__module__))
+
+
+_OF_FRAMES = frozenset(("pdb", "bdb", "inspect", "traceback"))
+"""Modules that ask who has called: it is to be the user."""
+_LOGGED = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
+
+
+def logging_plain_values(f: Any) -> Any:
+    """A function or a method of the logging module, which makes a text of traced values by itself."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = tree.flatten((args, kwargs))
+        args, kwargs = tree.unflatten(structure, [plain(x) for x in leaves])
+        return f(*args, **{**kwargs, "stacklevel": kwargs.get("stacklevel", 1) + 1})
+
+    return called
 
 
 def _for_builtin(f: Any, operands: int, given: int) -> Any:
@@ -258,6 +296,10 @@ def _for_method(f: Any) -> Any:
         return found
     if is_of_scipy_stats(f):
         return with_instrumented_arguments(instrument(f), False)
+    if f.__func__.__module__ == "logging" and f.__name__ in _LOGGED:
+        return logging_plain_values(f)
+    if f.__func__.__module__ in _OF_FRAMES:
+        return f
     return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
 
 
@@ -455,7 +497,10 @@ def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False)
                 return lent(result, plain) if plain else result
         except Exception as error:  # pandas, for one, has classes of its own
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
-            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, _all(args, kwargs)):
+            given_now = _all(args, kwargs)
+            if _is_of_sparse_matrices(error, given_now):
+                raise not_supported(f"{name_of(f)} of a sparse matrix with traced entries") from error
+            if not swallowed and not _rejects_traced(error, f) and not _names_class(error, given_now):
                 raise
             refusal = error
         raise no_rule_yet(f) from (None if isinstance(refusal, ConcretizationError) else refusal)  # it says less
@@ -551,6 +596,11 @@ def _names_class(error: BaseException, args: tuple) -> bool:
     )
 
 
+def _is_of_sparse_matrices(error: BaseException, args: tuple) -> bool:
+    """Whether a function without a rule was given a sparse matrix with traced entries, and takes it for no matrix."""
+    return isinstance(error, (TypeError, ValueError)) and any(isinstance(a, SparseMatrix) for a in args)
+
+
 def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
     if makes and isinstance(a, type):
         return _called_for(a)
@@ -558,6 +608,8 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
+    if a.__class__ is SparseMatrix and not keeps:
+        return a.plain_if_known()
     if is_user_function(a):
         return instrument(a)
     return a if python_of(a) is None else call(a)
@@ -588,6 +640,8 @@ for _function in FIRST_WRITTEN:
     REPLACEMENTS.setdefault(_function, writing_first(_function))
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function, makes=True))
+REPLACEMENTS[min] = extreme_of_intervals(REPLACEMENTS[min], np.minimum, np.min)
+REPLACEMENTS[max] = extreme_of_intervals(REPLACEMENTS[max], np.maximum, np.max)
 for _iterator in (map, itertools.starmap, itertools.accumulate):
     REPLACEMENTS[_iterator] = owning_items(_iterator)
 

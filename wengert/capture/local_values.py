@@ -5,7 +5,8 @@ variables live in several frames. So the call names them:
 
     locals()        {**local_values(("a", "b"), lambda: a, lambda: b)}        for the variables a and b
 
-Variables without a value are left out, as in Python. Calls in comprehensions and in bodies of classes stay as they are.
+Variables without a value are left out, as in Python. Calls in comprehensions, other than in what these go through, and
+in bodies of classes stay as they are.
 """
 
 from __future__ import annotations
@@ -63,7 +64,13 @@ class _WrittenOut(ast.NodeTransformer):
         self.names = names
         return node
 
-    visit_ClassDef = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _elsewhere
+    visit_ClassDef = _elsewhere
+
+    def _comprehension(self, node: Any) -> ast.AST:
+        node.generators[0].iter = self.visit(node.generators[0].iter)  # which belongs to the function around it
+        return self._elsewhere(node)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

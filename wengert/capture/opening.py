@@ -392,6 +392,8 @@ def _open(grows: Grows, exact: bool) -> None:
     if not thing and not grows.after:
         raise grows
     kind = kind_of_items([*thing, *grows.after])
+    if not types_of(kind) and (codes := _codes(kind)) is not None:
+        kind = _one_of({*codes})  # a list of words
     if not types_of(kind) or (len(thing) == 1 and is_open(thing) and thing[0].kind == kind):
         raise grows
     _let_stand(thing, list(thing), kind, exact)
@@ -537,7 +539,8 @@ def _put_back(pool: ListPool, lists: Sequence[list]) -> None:
 def close_pools(session: Any) -> None:
     """The function has returned: lists from outside hold their items again."""
     for pool in session.pools:
-        _put_back(pool, [one for one in pool.lists if not session.is_made_inside(one)])
+        made = pool.home.created  # in a loop or branch, that is
+        _put_back(pool, [one for one in pool.lists if id(one) not in made and not session.is_made_inside(one)])
 
 
 def undo_pools(session: Any) -> None:

@@ -34,6 +34,7 @@ from wengert.capture.one_of import MOST, code_of, demand_known_things, is_consta
 from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
 from wengert.capture.opening import whole
+from wengert.capture.replacements import holds_intervals
 from wengert.capture.session import is_object
 from wengert.capture.stage import equality, ifexp, ordered
 from wengert.capture.values import (
@@ -275,6 +276,8 @@ def extreme(original: Callable, better: Callable) -> Callable:
                 return staged(extremes.largest if original is max else extremes.smallest)(args[0])
             find = functools.partial(_place_of_extreme, original=original)
             return extreme_item(args[0], key, tuple(options.values()) or None, find, original.__name__)
+        if key is None and not options and holds_intervals(args):
+            return eager(*args)
         if len(args) == 1 and isinstance(args[0], Box) and is_symbolic(args[0]) and key is None and not options:
             if len(shape_of(args[0])) == 1:
                 return _first_extreme(args[0], original)

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.capture.assuming import Telling
 from wengert.capture.effects import USED_UP_ONCE
 from wengert.capture.files import Refused, reading, reads_by_name
 from wengert.capture.session import current
@@ -57,10 +58,9 @@ def _in_order(f: Callable, results: Sequence[Found] = (), failures: Sequence[str
         def function(*values: Any) -> Any:
             rest = iter(values)
             a, kw = tree.unflatten(structure, [next(rest) if is_symbolic(x) else x for x in leaves])
-            y = f(*a, **kw)
-            return y if results else ()
+            return f(*a, **kw)
 
-        found = called_back(function, symbols, results, failures=failures)
+        found = called_back(function if results else Telling(function), symbols, results, failures=failures)
         return found[0] if results else None
 
     return called
@@ -164,6 +164,11 @@ def outside(f: Any) -> Callable | None:
             raise _refuse(f)
         if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "utcnow", "today"):
             raise _refuse(f)
+    if kind is FunctionType and f.__module__ == "numexpr.necompiler" and f.__name__ in ("evaluate", "re_evaluate"):
+        raise StagingError(
+            "numexpr.evaluate in a compiled function: it looks for its variables where it is called",
+            remedy="write the expression with NumPy's operators and functions",
+        )
     if kind is FunctionType and reads_by_name(f) and (reads := reading(f)):
         return _or_refused(f, reads)
     try:

@@ -17,7 +17,7 @@ from wengert.errors import ConcretizationError
 
 def in_percent(shown: Any) -> Any:
     """A number as `%` gets it: `%.3f` rounds it, `%s` and `%r` show that it is traced."""
-    if isinstance(shown, np.generic):
+    if isinstance(shown, np.generic) or (isinstance(shown, np.ndarray) and not shown.shape):
         shown = shown.item()
     kind = _SHOWN.get(shown.__class__)
     return f"Traced({shown})" if kind is None else kind(shown)

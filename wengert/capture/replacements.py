@@ -27,10 +27,11 @@ from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import FUNCTIONS, entered_in, meaning_of
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
+from wengert.box.functions.lengths import known, refuse_if
 from wengert.box.functions.nditer import ElementIterator
 from wengert.box.functions.norms import hypotenuse
 from wengert.box.functions.operands import NUMBERS, array, cast, fitted, holds_traced
-from wengert.box.operators import as_python_number, inside, python_number
+from wengert.box.operators import as_python_number, inside, is_enclosed, python_number
 from wengert.box.writing import plain, settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
@@ -133,7 +134,7 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
         if original not in _ROUNDING:  # (which are exact)
             args = tuple([a if k and original is math.ldexp else _as_double(a) for k, a in enumerate(args)])
-        checks = not known and running.state.capture is not None and original.__module__ == "math"
+        checks = not known and original.__module__ == "math"
         y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
         if known and running.state.capture is None:
             refuse_failures(original.__name__, args, y if y.__class__ is tuple else (y,))
@@ -170,7 +171,7 @@ REPLACEMENTS[math.floor] = _of_numbers(math.floor, lambda x: _whole(math.floor, 
 REPLACEMENTS[math.ceil] = _of_numbers(math.ceil, lambda x: _whole(math.ceil, x))
 REPLACEMENTS[math.trunc] = _of_numbers(math.trunc, lambda x: _whole(math.trunc, x))
 REPLACEMENTS[math.prod] = lambda xs, *, start=1: functools.reduce(lambda a, b: a * b, xs, start)
-REPLACEMENTS[math.fsum] = lambda xs: _sum_of(list(xs))
+REPLACEMENTS[math.fsum] = lambda xs: _sum_of(xs if isinstance(xs, Box) else list(xs))
 
 
 def _length(xs: Sequence[Any]) -> Any:
@@ -202,10 +203,10 @@ def _int(x: Any = 0, /, *base: Any, **named: Any) -> int:
     return _whole(int, s.reshape(x, shape=()) if shape_of(x) else x)
 
 
-def _sum_of(xs: list) -> Any:
-    if not any(isinstance(x, Traced) for x in xs):
+def _sum_of(xs: Any) -> Any:
+    if not isinstance(xs, Box) and not any(isinstance(x, Traced) for x in xs):
         return math.fsum(xs)
-    y = sum([_as_double(x) for x in xs])
+    y = FUNCTIONS[np.sum](_as_double(xs)) if isinstance(xs, Box) else sum([_as_double(x) for x in xs])
     return as_python(y) if running.state.capture is not None else python_number(y)
 
 
@@ -215,7 +216,7 @@ def _of_data(original: Callable, on_traced: Callable) -> Callable:
     @functools.wraps(original)
     def replacement(data: Any, *args: Any, **kwargs: Any) -> Any:
         data = data if isinstance(data, Box) else list(data)
-        if isinstance(data, Box) or any(isinstance(x, Traced) for x in (*data, *args, *kwargs.values())):
+        if isinstance(data, Box) or any(map(holds_traced, (*data, *args, *kwargs.values()))):
             return on_traced(array(data), *args, **kwargs)
         return original(data, *args, **kwargs)
 
@@ -224,10 +225,10 @@ def _of_data(original: Callable, on_traced: Callable) -> Callable:
 
 def _variance(lost: int, root: bool) -> Callable:
     def variance(data: Any, mean: Any = None) -> Any:
-        if shape_of(data)[0] <= lost:
-            raise statistics.StatisticsError("variance requires at least two data points")
+        n = known(shape_of(data)[0])
+        refuse_if(n <= lost, statistics.StatisticsError, "variance requires at least two data points")
         centred = data - (FUNCTIONS[np.mean](data) if mean is None else mean)
-        found = FUNCTIONS[np.sum](centred * centred) / (shape_of(data)[0] - lost)
+        found = FUNCTIONS[np.sum](centred * centred) / (n - lost)
         return np.sqrt(found) if root else found
 
     return variance
@@ -235,12 +236,17 @@ def _variance(lost: int, root: bool) -> Callable:
 
 def _harmonic(data: Any, weights: Any = None) -> Any:
     w = 1.0 if weights is None else array(weights)
-    total = shape_of(data)[0] if weights is None else FUNCTIONS[np.sum](w)
+    total = known(shape_of(data)[0]) if weights is None else FUNCTIONS[np.sum](w)
     return total / FUNCTIONS[np.sum](w / data)
 
 
+def _weighted(data: Any, weights: Any = None) -> Any:
+    return FUNCTIONS[np.average](data, weights=weights)
+
+
 for _name, _function in {
-    "mean": lambda data: FUNCTIONS[np.mean](data), "variance": _variance(1, False), "stdev": _variance(1, True),
+    "mean": lambda data: FUNCTIONS[np.mean](data), "median": lambda data: FUNCTIONS[np.median](data),
+    "fmean": _weighted, "variance": _variance(1, False), "stdev": _variance(1, True),
     "pvariance": _variance(0, False), "pstdev": _variance(0, True), "harmonic_mean": _harmonic,
 }.items():  # fmt: skip
     REPLACEMENTS[getattr(statistics, _name)] = _of_data(getattr(statistics, _name), _function)
@@ -284,8 +290,7 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
 @replaces(float)
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
-        own = getattr(x.__class__, "__float__", None)
-        y = own(x) if own.__class__ is FunctionType else None  # of a class of the user's
+        y = _as_its_class_says(x, "__float__")
         if not isinstance(y, Box):
             return y if isinstance(y, float) else float(read_text(x))
         x = y
@@ -297,6 +302,12 @@ def _float(x: Any = 0.0) -> Any:
     if dtype_of(x).kind != "f":
         x = s.astype(x, dtype=np.dtype(np.float64))
     return as_python_number(x)
+
+
+def _as_its_class_says(x: Any, method: str) -> Any:
+    """An object as a number, if its class is of the user's and says how; otherwise `None`."""
+    own = getattr(x.__class__, method, None)
+    return own(x) if own.__class__ is FunctionType else None
 
 
 def _text_of(write: Callable) -> Callable:
@@ -316,6 +327,9 @@ REPLACEMENTS[str], REPLACEMENTS[repr] = _text_of(str), _text_of(repr)
 
 @replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and not kwargs and not isinstance(args[0], Traced):
+        y = _as_its_class_says(args[0], "__complex__")
+        args = args if y is None else (y,)
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
         for part in parts.values():
@@ -346,6 +360,8 @@ def class_of(x: Box) -> type:
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
         return python_class(x) or dtype_of(x).type
+    if isinstance(value, Traced) and not x._is_python_number:  # an interval
+        return dtype_of(x).type
     if x._is_python_number:
         return type(NUMBERS[dtype_of(x).kind])
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
@@ -430,6 +446,27 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
             if any(holds_traced(a) for a in itertools.chain(args, kwargs.values())):
                 raise
             return original(*args, **kwargs)
+
+    return replacement
+
+
+def holds_intervals(args: Sequence[Any]) -> bool:
+    """Whether an interval is among arguments of `min` or `max`: several, a list of them, or an array."""
+    if len(args) == 1 and isinstance(args[0], Box):
+        return len(shape_of(args[0])) == 1 and is_enclosed(args[0])
+    items = args[0] if len(args) == 1 and args[0].__class__ in (list, tuple) else args
+    return any(isinstance(x, Traced) and is_enclosed(x) for x in items)
+
+
+def extreme_of_intervals(original: Callable, of_two: Callable, of_array: Callable) -> Callable:
+    """`min` or `max`: of intervals, what is between the extremes of their bounds."""
+
+    @functools.wraps(original)
+    def replacement(*args: Any, **options: Any) -> Any:
+        if options or not holds_intervals(args):
+            return original(*args, **options)
+        return of_array(args[0]) if isinstance(args[0], Box) and len(args) == 1 else functools.reduce(
+            of_two, args[0] if len(args) == 1 else args)  # fmt: skip
 
     return replacement
 

@@ -86,6 +86,8 @@ class Rewriter(ast.NodeTransformer):
         self.scopes.pop()
         if isinstance(node, ast.FunctionDef) and not is_suite:
             node.body[:0] = held
+            if not getattr(node, "is_method", False):  # `@f` above a function calls f
+                node.decorator_list = [at(hook(CALL, d), d) for d in node.decorator_list]
         if isinstance(node, ast.Lambda):
             node.body = _own(node.body)
         elif returns is not None:
@@ -96,6 +98,8 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self.scopes.append(set())
+        for child in node.body:
+            child.is_method = True  # type: ignore[attr-defined]
         self.generic_visit(node)
         self.scopes.pop()
         return node

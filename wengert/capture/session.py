@@ -825,6 +825,10 @@ class _Current(threading.local):
     constants: list[Any] | None = None
     """What numbers of things stand for (`one_of.py`) where the results of a program are put together."""
 
+    def __init__(self) -> None:
+        self.attempts: list[Any] = []
+        """`try` statements that are entered outside of a session, where rules of a program are derived from it."""
+
 
 current = _Current()
 

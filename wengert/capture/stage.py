@@ -139,7 +139,7 @@ def _has(b: Any, a: Any) -> Any:
         return truth(b._has(a))
     if kind is Range and is_number(a):
         return truth(b.has(number_of(a)))
-    if isinstance(b, np.ndarray) or is_symbolic(b):
+    if isinstance(b, (np.ndarray, Box)) or is_symbolic(b):
         if is_symbolic(a) or is_symbolic(b):
             if not b.shape:
                 iter(b)  # which raises what Python does

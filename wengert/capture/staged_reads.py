@@ -103,15 +103,14 @@ def _at_symbol(container: Any, key: Any) -> Any:
     is_text = container.__class__ is str
     if not is_text and isinstance(key, Traced) and (found := _number_in(container, key)) is not None:
         return found
+    if not is_text and placed.is_place(key) and (found := placed.read(container, key)) is not None:
+        return found
     if is_symbolic(key) and not shape_of(key) and (found := _constant_in(container, key)) is not None:
         return found
     if not is_text and is_symbolic(key) and not shape_of(key) and _are_of_different_kinds(container, key):
         return _chosen_in(container, key)
-    if not is_text and placed.is_place(key):
-        found = placed.read(container, key)
-        found = placed.row_at(container, key) if found is None else found
-        if found is not None:
-            return found
+    if not is_text and placed.is_place(key) and (found := placed.row_at(container, key)) is not None:
+        return found
     if not is_text and key.__class__ is slice and key_holds_symbols(key):
         return placed.cut(container, settled_key(key))
     return None

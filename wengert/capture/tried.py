@@ -16,8 +16,10 @@ import numpy as np
 
 from wengert.box.box import plain
 from wengert.ops.op import Traced
+from wengert.ops.succeeds import Handlers
 
 _OWN = __name__.partition(".")[0] + "."
+_OPERATORS = frozenset([f"{_OWN}api.{name}" for name in ("vmap", "enclose", "natural", "centred", "subdivision")])
 
 
 def refuse_failures(what: str, args: Sequence[Any], results: Sequence[Any]) -> None:
@@ -30,6 +32,16 @@ def refuse_failures(what: str, args: Sequence[Any], results: Sequence[Any]) -> N
         raise batch.apart(f"{what} is tried, and fails for some value")
 
 
+def demand_alike(ok: Any, error: str) -> None:
+    """Refuse what fails for some numbers of an interval and not for others, in a `try` of an enclosed function."""
+    ok = plain(ok)
+    if isinstance(ok, Traced) and ok._owner.encloses and ok._owner.tag and _is_tried(sys._getframe(2)):
+        raise ok._owner.apart(f"{error} for some numbers, in a try,")  # type: ignore[attr-defined]
+
+
+Handlers.demand_alike = demand_alike
+
+
 def _batches(x: Any) -> Iterator[Any]:
     while isinstance(x, Traced):
         if x._owner.batches:
@@ -38,8 +50,8 @@ def _batches(x: Any) -> Iterator[Any]:
 
 
 def _is_tried(frame: FrameType | None) -> bool:
-    """Whether a frame, or one that called it, is in a `try`, up to the operator that makes the batch."""
-    while frame is not None and frame.f_globals.get("__name__") != f"{_OWN}api.vmap":
+    """Whether a frame, or one that called it, is in a `try`, up to the operator that makes the batch or interval."""
+    while frame is not None and frame.f_globals.get("__name__") not in _OPERATORS:
         if not str(frame.f_globals.get("__name__")).startswith(_OWN):
             if any(start <= frame.f_lasti < end for start, end in _guarded(frame.f_code)):
                 return True

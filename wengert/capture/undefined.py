@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from wengert.box.functions.lifted import HOLDERS
+from wengert.box.contents import Holder
 
 _MESSAGE = "cannot access local variable {}where it is not associated with a value"
 _OF_ANOTHER = "cannot access free variable {!r} where it is not associated with a value in enclosing scope"
@@ -58,14 +58,11 @@ UNDEFINED = Undefined()
 
 
 @dataclasses.dataclass
-class Perhaps:
+class Perhaps(Holder):
     """The value of a variable that has one only in one branch, or only if a loop runs; `has` says whether it has."""
 
     value: Any
     has: Any
-
-
-HOLDERS.add(Perhaps)
 
 
 def what_is_raised(name: str, is_free: bool) -> tuple[type[NameError], str]:

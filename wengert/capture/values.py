@@ -13,7 +13,8 @@ import numpy as np
 
 from wengert.box.array_classes import Held
 from wengert.box.box import Box
-from wengert.box.functions.operands import cast
+from wengert.box.functions.lengths import known
+from wengert.box.functions.operands import cast, demand
 from wengert.box.writing import about_to_become, become, clone, make_views_stale, settled
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import StagingError
@@ -26,7 +27,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.types import SCALARS, dtype_of, own_dict, shape_of
+from wengert.types import SCALARS, dtype_of, ndim_of, own_dict, shape_of
 
 
 class FirstDiffers(StagingError):
@@ -64,10 +65,10 @@ def truth(x: Any) -> Any:
     """The truth value of a symbol, as a symbol."""
     x = settled(x)
     if shape_of(x):
-        if any(n != 1 for n in shape_of(x)):
-            raise ValueError("The truth value of an array with more than one element is ambiguous. "
-                             "Use a.any() or a.all()")  # fmt: skip
-        x = s.reshape(x, shape=())
+        for n in shape_of(x):
+            demand(e.equal(known(n), 1), "The truth value of an array with more than one element is ambiguous. "
+                                         "Use a.any() or a.all()")  # fmt: skip
+        x = settled(x[(0,) * ndim_of(x)])
     return x if dtype_of(x).kind == "b" else e.not_equal(x, 0)
 
 

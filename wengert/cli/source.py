@@ -11,6 +11,7 @@ from wengert.api.hessian import hessian
 from wengert.api.jacobian import jacfwd, jacobian
 from wengert.api.jit import jit
 from wengert.cli import point
+from wengert.cli.problem import UsageError
 from wengert.cli.terminal import Terminal
 from wengert.explain.source import source
 
@@ -53,7 +54,12 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     if terminal.as_json:
         terminal.data({"function": call.name, "of": options.of, "language": options.language, "code": code})
     elif options.output:
-        Path(options.output).write_text(code.rstrip("\n") + "\n", encoding="utf-8")
+        try:
+            Path(options.output).write_text(code.rstrip("\n") + "\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"{options.output} cannot be written: {error.strerror}", remedy="choose another --output"
+            ) from error
         terminal.note(f"{options.language} code written to {options.output}")
     else:
         terminal.say(code.rstrip("\n"))

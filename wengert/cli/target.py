@@ -26,7 +26,7 @@ def split(target: str) -> tuple[str, str]:
 
 def load_module(where: str) -> ModuleType:
     """The module at a path or of a dotted name. A file finds its neighbours, as by `python file`."""
-    if where.endswith(".py") or "/" in where or "\\" in where:
+    if where.endswith(".py") or "/" in where or "\\" in where or where.startswith("."):
         return _from_file(Path(where))
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -117,7 +117,7 @@ def load(target: str) -> tuple[str, Callable]:
             raise UsageError(f"{where} has no {part}", remedy=remedy)
         found = getattr(found, part)
     if not callable(found):
-        raise UsageError(f"{target} is a {type(found).__name__}, not a function", remedy="name a function")
+        raise UsageError(f"{target} is of class {type(found).__name__}, and not a function", remedy="name a function")
     return name, found
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.box.writing import zeros
 from wengert.control.blocks import block_of
+from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
@@ -60,11 +61,18 @@ def as_number(x: Any, type: Type) -> Any:
     return running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, True)])[0]
 
 
+class EachByItself(ConcretizationError):
+    """Examples draw, print and ask for different things: each runs the whole function by itself (`call.py`), so that
+    its draws are those that follow one another there."""
+
+
 def demand_nothing_outside(mode: Mode, *blocks: Block) -> None:
-    """Examples that go different ways draw, print and ask for different things: then each runs the whole function by
-    itself (`call.py`), so that its draws are those that follow one another there."""
+    """Refuse, in that way, blocks that do something outside, where examples go different ways."""
     if mode.batches and any(node.op is act for block in blocks for node in all_nodes(block)):
-        raise mode.apart("what is drawn from a random generator, printed or asked of Python")
+        raise EachByItself(
+            "examples go different ways, and draw, print or ask Python for something there",
+            remedy="loop over the examples, or draw before the branch or loop",
+        )
 
 
 # ------------------------------------------------------------------------------------------- all examples at once

@@ -37,6 +37,11 @@ def write_svg(path: str | Path, svg: str) -> Path:
 class Picture(str):
     """An SVG picture: it is its text, notebooks show it, `save` writes it to a file."""
 
+    @property
+    def svg(self) -> str:
+        """Its text."""
+        return str(self)
+
     def _repr_svg_(self) -> str:
         return str(self)
 

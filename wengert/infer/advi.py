@@ -20,7 +20,6 @@ The search starts at the best normal distribution of Pathfinder, and is done in 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +29,7 @@ from wengert.algorithms.variational import adam_ascent
 from wengert.api.custom import stop_gradient
 from wengert.api.grad import value_and_grad
 from wengert.api.vmap import vmap
-from wengert.errors import told
+from wengert.errors import told, warn_user
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import compiled, logs_of_rows, unless_it_raises
 from wengert.infer.minibatches import MiniBatches
@@ -262,11 +261,11 @@ def advi(
     message = f"{len(history)} steps" + (f", {left_out} of them left out: not finite" if left_out else "")
     if not converged:
         message += "; the average of the iterates has not settled"
-        warnings.warn(
-            f"advi has not converged after {len(history)} steps: give it more (steps=), more draws for each step "
-            "(samples=), or another parametrisation of the model",
-            NotConvergedWarning,
-            stacklevel=2,
+        warn_user(
+            NotConvergedWarning(
+                f"advi has not converged after {len(history)} steps: give it more (steps=), more draws for each step "
+                "(samples=), or another parametrisation of the model"
+            )
         )
     moments = None
     if search.family.gaussian:

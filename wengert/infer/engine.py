@@ -6,7 +6,6 @@ one, and the one that raises is run in Python, with the density taken to be zero
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from wengert.algorithms.chains import chain_block
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import hessian, value_grad_and_hessian
 from wengert.api.jit import jit
+from wengert.errors import warn_user
 from wengert.infer.compiling import NotCompiledWarning
 from wengert.infer.posterior import Posterior
 
@@ -92,10 +92,10 @@ class Engine:
             self.is_compiled = False
             self._density.evaluate(point)  # raises what eager code raises, if it does
             reason = str(self._why_not_compiled(point) or error).strip()
-            warnings.warn(
-                f"the density runs as ordinary Python, which takes long, since it cannot be compiled: {reason}",
-                NotCompiledWarning,
-                stacklevel=4,
+            warn_user(
+                NotCompiledWarning(
+                    f"the density runs as ordinary Python, which takes long, since it cannot be compiled: {reason}"
+                )
             )
 
     def _why_not_compiled(self, point: np.ndarray) -> Exception | None:

@@ -7,14 +7,13 @@ where the mode says nothing about the bulk of the distribution, as in hierarchic
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
 
-from wengert.errors import told
+from wengert.errors import told, warn_user
 from wengert.infer.approximation import Approximation
 from wengert.infer.compiling import unless_it_raises
 from wengert.infer.posterior import Posterior, posterior
@@ -162,11 +161,11 @@ def pathfinder(
         message="the best of the normal distributions on the paths",
     )  # fmt: skip
     if fit.khat > 0.7:
-        warnings.warn(
-            f"khat is {fit.khat:.2f}: no normal distribution on the paths is close to the posterior; sample it with "
-            "infer.nuts, or use the approximation to start from",
-            NotConvergedWarning,
-            stacklevel=2,
+        warn_user(
+            NotConvergedWarning(
+                f"khat is {fit.khat:.2f}: no normal distribution on the paths is close to the posterior; sample it "
+                "with infer.nuts, or use the approximation to start from"
+            )
         )
     return fit
 

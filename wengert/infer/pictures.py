@@ -9,27 +9,21 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.explain.pictures import write_svg
+from wengert.explain.pictures import Picture
 
 _INK, _DRAW, _DIVERGED, _SOFT = "#334155", "#4f6bd8", "#d9480f", "#cbd5e1"
 
 
-class DrawsPicture:
+class DrawsPicture(Picture):
     """An SVG: notebooks show it, `save(path)` writes it, `svg` is its text."""
 
-    def __init__(self, width: float, height: float, parts: Sequence[str]):
-        self.svg = (
+    def __new__(cls, width: float, height: float, parts: Sequence[str]) -> DrawsPicture:
+        return super().__new__(
+            cls,
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
             f'height="{height:g}" font-family="sans-serif" font-size="11" fill="{_INK}">'
-            f'<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>'
+            f'<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>',
         )
-
-    def save(self, path: Any) -> None:
-        """Write it to a file."""
-        write_svg(path, self.svg)
-
-    def _repr_svg_(self) -> str:
-        return self.svg
 
 
 class Axes:

@@ -102,20 +102,23 @@ class Samples:
                 )
         return rows
 
-    def to_arviz(self) -> Any:
+    def to_arviz(self, **groups: dict[str, np.ndarray]) -> Any:
         """The draws and statistics as ArviZ has them, if it is installed (`pip install wengert[arviz]`).
 
-        Without it a dictionary of the same groups, of dictionaries of arrays (chain, draw, …); groups are attributes as
-        well, so that `result.to_arviz().posterior["mu"]` is there in any case.
+        Args:
+            groups: more of them, of arrays (chain, draw, …): `log_likelihood=infer.log_likelihood(…)`, from which
+                `arviz.loo` compares models, `posterior_predictive=infer.posterior_predictive(…)`.
+
+        Without ArviZ a dictionary of the same groups, of dictionaries of arrays (chain, draw, …); groups are attributes
+        as well, so that `result.to_arviz().posterior["mu"]` is there in any case.
         """
         posterior = {name: x for name, x in self._named() if x.dtype.kind in "biuf"}
+        groups = {"posterior": posterior, "sample_stats": dict(self.stats), **groups}
         try:
             arviz = importlib.import_module("arviz")
         except ImportError:
-            return Groups(posterior=posterior, sample_stats=dict(self.stats))
-        if _takes_groups(arviz):
-            return arviz.from_dict({"posterior": posterior, "sample_stats": self.stats})
-        return arviz.from_dict(posterior=posterior, sample_stats=self.stats)
+            return Groups(groups)
+        return arviz.from_dict(groups) if _takes_groups(arviz) else arviz.from_dict(**groups)
 
     def __repr__(self) -> str:
         chains, draws = self.unconstrained.shape[:2]

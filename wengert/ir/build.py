@@ -283,6 +283,8 @@ class Capture(Trace):
         if op.compares and (found := numbers.compared(op, args)) is not None:
             return found
         args = numbers.in_bounds(op, args, params)
+        if op is size and (length := shape_of(args[0])[params["axis"]]).__class__ is Dim:
+            return length.sym  # which is known not to be negative, and perhaps how large it is at most
         several, found = results(op, args, params)
         ys = self.emit(op, args, params, found)
         if is_assured:

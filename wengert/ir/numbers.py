@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
 from wengert.ops.op import TABLE, Op, Traced
 from wengert.ops.shape import as_integer, astype
+from wengert.ops.sizes import raise_unless
 from wengert.ops.succeeds import Handlers
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -83,7 +85,11 @@ def python_class(x: Any) -> type | None:
 def check(ok: Any, error: str, message: str) -> None:
     """Raise when the program comes here unless a condition holds. (Of a batch only a `try` around it asks.)"""
     if (isinstance(ok, Traced) or not ok) and not Handlers.catch(ok, error, message) and innermost(ok) is not None:
-        running.state.capture.check(ok, error, message)
+        ok, capture = settled(ok), running.state.capture
+        if ok.__class__ is Sym or (capture is not None and not isinstance(ok, Traced)):
+            capture.check(ok, error, message)
+        else:  # of an interval
+            raise_unless(ok, error, message)
 
 
 def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
@@ -237,7 +243,7 @@ _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
 
 def overflows(y: Any, *args: Any, message: str = "") -> None:
     """A result that is infinite although the arguments are not raises."""
-    bad = e.isinf(y)
+    bad = e.greater(e.absolute(y), sys.float_info.max)  # not `isinf`: real numbers, of which an interval is, never are
     for a in args:
         if isinstance(a, Traced):
             bad = e.logical_and(bad, e.isfinite(a))

@@ -416,6 +416,11 @@ class IntervalTrace(Mode):
         else:
             self.broken = bool(self.broken or mask)
 
+    def is_one(self, box: Any) -> bool:
+        """Whether intervals are known to be one number each."""
+        low, high = box._value, box._tangent
+        return not isinstance(low, Traced) and not isinstance(high, Traced) and bool(np.all(np.equal(low, high)))
+
     def decide(self, low: Any, high: Any) -> bool:
         """The truth of a condition."""
         same = V.equal(low, high)

@@ -204,6 +204,11 @@ class Lambda:
 
 def as_layer(layer: Any) -> Any:
     """A layer as it is, a plain function as one without arrays."""
+    if not callable(layer):
+        raise MismatchError(
+            f"what is of class {type(layer).__name__} is no layer",
+            remedy="give layers one by one: nn.Sequential(*layers)",
+        )
     return Lambda(layer) if not hasattr(layer, "__dataclass_fields__") else layer
 
 

@@ -13,7 +13,6 @@ import json
 import math
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jit import jit as compiled
-from wengert.errors import ConvergenceError, MismatchError, NonFiniteError, WengertError, told
+from wengert.errors import ConvergenceError, MismatchError, NonFiniteError, WengertError, told, warn_user
 from wengert.explain.nans import debug_nans
 from wengert.explain.pictures import write_svg
 from wengert.nn.curves import drawn
@@ -130,8 +129,9 @@ def fit(
     optimizer = adam(1e-3) if optimizer is None else optimizer
     path = None if checkpoint is None else Path(checkpoint)
     _demand_sense(optimizer, patience, validation, batch_size, schedule, path, resume)
-    training = Training(model, loss, optimizer, seed, jit)
     batches, held_out = _data(data, validation, batch_size)
+    _demand_loss(loss, data)
+    training = Training(model, loss, optimizer, seed, jit)
     if resume and path is not None and path.exists():
         training.restore(read(path))
     line = Line(progress)
@@ -153,14 +153,31 @@ def fit(
     line.end()
     risen = training.risen()
     if risen is not None:
-        warnings.warn(
-            "nn.fit: the loss is {:.4g} after training and was {:.4g} before, of the same examples: the steps of the "
-            "optimiser may be too large".format(*risen),
-            RuntimeWarning,
-            stacklevel=2,
+        warn_user(
+            RuntimeWarning(
+                "nn.fit: the loss is {:.4g} after training and was {:.4g} before, of the same examples: the steps of "
+                "the optimiser may be too large".format(*risen)
+            )
         )
     found = training.best_model if patience is not None and held_out is not None else training.model
     return Fitted(found, training.history, stopped)
+
+
+def _demand_loss(loss: Any, data: Any) -> None:
+    """Refuse a loss that does not take a model and a batch, before it is called."""
+    remedy = "write loss(model, x, y), or nn.supervised(nn.mse), and the data in a tuple: nn.fit(model, loss, (x, y))"
+    if not callable(loss):
+        raise MismatchError(f"the loss is to be a function, and not of class {type(loss).__name__}", remedy=remedy)
+    if isinstance(data, tuple):
+        try:
+            inspect.signature(loss).bind(None, *data)
+        except TypeError as error:
+            name = getattr(loss, "__name__", "the loss")
+            raise MismatchError(
+                f"fit calls {name}(model, *batch), with {1 + len(data)} arguments: {error}", remedy=remedy
+            ) from None
+        except ValueError:  # a function whose parameters nobody knows
+            return
 
 
 def _demand_sense(optimizer: Any, patience: int | None, validation: Any, batch_size: Any, schedule: Any,

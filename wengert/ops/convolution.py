@@ -11,7 +11,7 @@ that the others do not tell are the parameter `size`. With `groups`, output chan
 group only, and `c` counts within the group. There is no padding: zeros are put around x before.
 
 They are products of matrices: the elements that meet a weight are copied into columns (im2col; Chellapilla, Puri and
-Simard 2006), as many examples at a time as fit the cache.
+Simard 2006), as many examples at a time as fit the cache; native code does without where columns would be large.
 """
 
 from __future__ import annotations

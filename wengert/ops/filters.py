@@ -30,7 +30,7 @@ from wengert.types import ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------- convolution
 
-_FFT_PAYS = 400
+FFT_PAYS = 400
 """From this many elements of the smaller factor on, convolution by Fourier transformation is quicker."""
 
 
@@ -42,7 +42,7 @@ def _convolve_nd(a: Any, v: Any, rank: int, mode: str) -> Any:
     dtype = np.result_type(a, v)
     if rank == a.ndim == v.ndim == 1:
         return np.convolve(a, v, mode)  # type: ignore[call-overload]
-    if math.prod(v.shape[v.ndim - rank :]) >= _FFT_PAYS and dtype.kind in "fc":
+    if math.prod(v.shape[v.ndim - rank :]) >= FFT_PAYS and dtype.kind in "fc":
         return _by_fft(a, v, rank, mode, shape)
     y = library.zeros(shape, dtype, a)
     own, other = a.shape[a.ndim - rank :], v.shape[v.ndim - rank :]

@@ -88,6 +88,11 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
                         "an index that is an integer in some cases and a float in others, in a compiled function",
                         remedy="let it be an integer in all of them",
                     )
+                if isinstance(item, str):
+                    raise IndexError(
+                        f"an array has no item {item!r}; a table of pandas is one array here: pass its columns, "
+                        "{name: table[name].to_numpy() for name in table}"
+                    )
                 raise IndexError(
                     "arrays used as indices must be of integer (or boolean) type" if ndim_of(array) else
                     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "

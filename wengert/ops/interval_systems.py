@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
-from wengert.ops.enclosures import Enclosure, composed, stated
+from wengert.ops.enclosures import Enclosure, stated
 from wengert.ops.interval_sums import matmul, midpoint, squeezed, total
 from wengert.ops.op import Op
 from wengert.ops.rounding import Bounds, V, moved, sum_towards
+from wengert.ops.sizes import raise_unless
 from wengert.types import shape_of
 
 
@@ -112,12 +113,15 @@ def _part(a: Any, rows: Any, columns: Any) -> Any:
     return V.index(a, pattern=(rows, columns))
 
 
-def cholesky(a: Any) -> Any:
+def cholesky(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     """Column by column, of the lower triangle; where a matrix is not positive definite, its factor is not defined."""
+    a = args[0]
     n = shape_of(a)[0]
     columns, rest = [], a
     for j in range(n):
         end = n - j
+        if mode.tag:
+            raise_unless(V.greater(_part(rest, 0, 0), 0), "LinAlgError", op.failures["LinAlgError"] or "")
         pivot = V.sqrt(V.reshape(_part(rest, 0, 0), shape=(1,)))
         column = V.divide(_part(rest, slice(1, end), 0), pivot)
         columns.append(V.reshape(V.concatenate(np.zeros(j), pivot, column, axis=0), shape=(n, 1)))
@@ -203,4 +207,4 @@ def slogdet(mode: Any, op: Op, args: tuple, params: dict) -> tuple[Any, Any]:
 
 
 SOLVE, SOLVE_TRIANGULAR = of_stacks(stated(solve), 2), of_stacks(stated(solve_triangular), 2)
-INV, CHOLESKY, DET, SLOGDET = [of_stacks(one) for one in (stated(inv), composed(cholesky), det, slogdet)]
+INV, CHOLESKY, DET, SLOGDET = [of_stacks(one) for one in (stated(inv), cholesky, det, slogdet)]

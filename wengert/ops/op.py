@@ -45,7 +45,7 @@ class Trace:
     batches = False
     """Whether values are batches, which may leave a differentiation that ended."""
     encloses = False
-    """Whether values are intervals, so that nothing may be rounded that belongs to them."""
+    """Whether values are intervals: nothing may be rounded that belongs to them, and no bound be taken for a value."""
     captures = False
     """Whether values are variables of a program, which are known when it runs."""
 

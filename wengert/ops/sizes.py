@@ -13,8 +13,9 @@ from wengert.ops import library
 from wengert.ops.derive import Unmapped, linear, zero
 from wengert.ops.enclosures import DECIDED
 from wengert.ops.index import index
-from wengert.ops.op import Op
+from wengert.ops.op import Op, call
 from wengert.ops.rounding import V
+from wengert.ops.succeeds import Handlers
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, VALUES, Dtype
 from wengert.raised import made
 from wengert.types import dtype_of, shape_of
@@ -88,3 +89,11 @@ require = zero(
 )
 """Nothing, or an exception: a condition that can be tested only when the program runs. It has no results. Further
 operands are computed, for what that may raise."""
+
+
+def raise_unless(ok: Any, error: str, message: str) -> None:
+    """Raise unless a condition holds, which may be that of an interval: then it must for some number, and in a `try`
+    that may catch it for all or none."""
+    if not Handlers.catch(ok, error, message):
+        Handlers.demand_alike(ok, error)
+        call(require, ok, error=error, message=message)

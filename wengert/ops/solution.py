@@ -6,7 +6,9 @@ that of the answer (the implicit function theorem):
     F_y · y_dot + F_p · p_dot = 0
 
 `problem` says how to find y at plain numbers, and gives the tangent in the vocabulary of the table; y and the
-parameters there may themselves be traced, so derivatives nest to any order.
+parameters there may themselves be traced, so derivatives nest to any order. They are taken at the same answer after a
+few steps of Newton's method (`refined_solution`), for a solver stops when its answer is good enough, and the derivative
+need not lose those digits.
 """
 
 from __future__ import annotations
@@ -18,28 +20,44 @@ from wengert.ops.op import call
 from wengert.ops.traits import MORE, VALUES, Dtype
 
 
-def _solution(*parameters: Any, problem: Any) -> Any:
-    return problem.solve(parameters)
-
-
 class Answer(General):
-    """An answer has any number of parameters."""
+    """An answer has any number of parameters. Its derivative is asked for where it is refined, which raises if there is
+    none: the value alone does not need one."""
 
     __slots__ = ()
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
-        return params["problem"].tangent(y, args, dots)
+        return params["problem"].tangent(call(refined_solution, y, *args, **params), args, dots)
 
 
+class RefinedAnswer(General):
+    """The same, from an answer as it was found, which it does not depend on."""
+
+    __slots__ = ()
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        return params["problem"].tangent(y, args[1:], dots[1:])
+
+
+_ROW: dict[str, Any] = {
+    "dtype": Dtype.DOUBLE,
+    "raises": VALUES,
+    "failures": {"ValueError": None, "RuntimeError": None},
+    "cost": MORE,
+}
 solution = Answer(
     "solution",
-    _solution,
+    lambda *parameters, problem: problem.solve(parameters),
     (),
     shape=lambda *parameters, problem: (problem.size,),
-    dtype=Dtype.DOUBLE,
-    raises=VALUES,
-    failures={"ValueError": None, "RuntimeError": None},
-    cost=MORE,
+    **_ROW,
+)
+refined_solution = RefinedAnswer(
+    "refined_solution",
+    lambda found, *parameters, problem: problem.refined(found, parameters),
+    (),
+    shape=lambda found, *parameters, problem: (problem.size,),
+    **_ROW,
 )
 
 

@@ -60,6 +60,8 @@ class Handlers:
     """Whether somebody has taken care of the case that a condition does not hold."""
     catches: Callable[[str], bool] = staticmethod(lambda error: False)
     """Whether somebody would catch an exception of that name."""
+    demand_alike: Callable[[Any, str], None] = staticmethod(lambda ok, error: None)
+    """Refuse what fails for some numbers of an interval and not for others, where somebody may catch it."""
 
 
 _WENGERT = Path(derive.__file__).parents[1]

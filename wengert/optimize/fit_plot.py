@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ import scipy.special
 
 from wengert.api.products import jvp
 from wengert.errors import MismatchError
-from wengert.explain.pictures import write_svg
+from wengert.explain.pictures import Picture
 
 WIDTH, HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
@@ -35,20 +34,6 @@ class Curve(NamedTuple):
     labels: tuple[str, str]
 
 
-class FitPicture:
-    """A picture: `svg` is its text, `save(path)` writes it, notebooks show it."""
-
-    def __init__(self, svg: str):
-        self.svg = svg
-
-    def save(self, path: Any) -> Path:
-        """Write the picture, and return where it is."""
-        return write_svg(path, self.svg)
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-
 def picture(fit: Any, x: Any, y: Any, model: Callable | None, level: float, path: Any, ax: Any) -> Any:
     """The picture of a fit; see `Fit.plot`."""
     curve = _curve(fit, x, y, model, level)
@@ -59,7 +44,7 @@ def picture(fit: Any, x: Any, y: Any, model: Callable | None, level: float, path
         ax.plot(curve.at, curve.value, color=_FIT, label="fit")
         ax.plot(curve.x, curve.y, "o", color=_DATA, markersize=4, label="data")
         return ax
-    found = FitPicture(_svg(curve, level))
+    found = Picture(_svg(curve, level))
     if path is not None:
         found.save(path)
     return found

@@ -4,9 +4,8 @@ An answer y satisfies F(y, *parameters) = 0. `implicit_tangent` is what follows 
 parameters; it is written with operators of this package, so y and the parameters may be traced by any outer mode, and
 the tangent may be a symbol that reverse mode transposes.
 
-`Problem` is such an equation together with a solver that wants plain numbers, as SciPy's do: what the op `solution`
-needs. What the solver returns is what the user gets. The derivative is taken at the same answer after a few steps of
-Newton's method, for a solver stops when its answer is good enough, and the derivative need not lose those digits.
+`Problem` is such an equation together with a solver that wants plain numbers, as SciPy's do: what the ops
+`solution` and `refined_solution` need. What the solver returns is what the user gets.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.algorithms import roots
-from wengert.box.functions.operands import answer, join, part
+from wengert.box.functions.operands import answer, part
 from wengert.box.writing import zeros
 from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError
@@ -120,9 +119,9 @@ def _demand_at_numbers(
 class Problem:
     """An equation and its solver, for the op `solution`, of any number of parameters.
 
-    `find(parameters)` gives all unknowns at plain numbers as one vector. The first `count` of them, as they were found,
-    are what the user sees; all of them, refined, follow after these in the result of the op. `demand(y, parameters)`
-    raises if the refined answer has no derivative for another reason than a singular Jacobian.
+    `find(parameters)` gives all unknowns at plain numbers as one vector; the first `count` of them are what the user
+    sees. `demand(y, parameters)` raises if the refined answer has no derivative for another reason than a singular
+    Jacobian.
     """
 
     def __init__(
@@ -138,19 +137,22 @@ class Problem:
         self.find = find
         self.equations = ImplicitEquations(residual)
         self.count = count
-        self.size = count + unknowns
+        self.size = unknowns
         self.demand = demand
 
     def solve(self, parameters: Sequence[Any]) -> np.ndarray:
-        """The answer as it was found, and refined."""
-        found = np.asarray(self.find(parameters), float).reshape(-1)
-        with np.errstate(all="ignore"):
-            refined = self._refined(found, parameters)
-        if self.demand is not None:
-            self.demand(refined, parameters)
-        return np.concatenate([found[: self.count], refined])
+        """The answer as it was found."""
+        return np.asarray(self.find(parameters), float).reshape(-1)
 
-    def _refined(self, y: np.ndarray, parameters: Sequence[Any]) -> np.ndarray:
+    def refined(self, y: np.ndarray, parameters: Sequence[Any]) -> np.ndarray:
+        """An answer with all its digits, if it has a derivative."""
+        with np.errstate(all="ignore"):
+            y = self._improved(y, parameters)
+        if self.demand is not None:
+            self.demand(y, parameters)
+        return y
+
+    def _improved(self, y: np.ndarray, parameters: Sequence[Any]) -> np.ndarray:
         smallest = np.inf
         for _ in range(_STEPS):
             r, matrix = self.equations.linearised(y, parameters)
@@ -174,9 +176,8 @@ class Problem:
             raise
 
     def tangent(self, y: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
-        refined = part(y, 0, slice(self.count, None))
-        dot = implicit_tangent(self.equations, refined, parameters, dots)
-        return None if dot is None else join([part(dot, 0, slice(0, self.count)), dot], 0)
+        """The tangent of a refined answer."""
+        return implicit_tangent(self.equations, y, parameters, dots)
 
 
 def solved(problem: Problem, values: Sequence[Any], shape: tuple[int, ...]) -> Any:

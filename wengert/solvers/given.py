@@ -13,7 +13,7 @@ import numpy as np
 from wengert.box.dispatch import CALLERS
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
-from wengert.errors import ConvergenceError
+from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.ops.op import Traced
 from wengert.solvers.parameters import Parameters, real
 from wengert.solvers.told import Told
@@ -45,6 +45,9 @@ class Given:
         self.parameters = Parameters(self.arguments)
         self.name = ".".join([*original.__module__.split(".")[:2], original.__name__])
         self._omitted = set(bound.arguments) - given
+        self._told: Told | None = None
+        self.is_complex = False
+        """Whether functions may give complex numbers."""
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]
@@ -55,15 +58,27 @@ class Given:
 
     def passed(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Those of the arguments that were in the call: a default may be one that must not be passed."""
-        return {name: plainly(value) for name, value in arguments.items() if name not in self._omitted}
+        found = {name: value for name, value in arguments.items() if name not in self._omitted}
+        return {name: plainly(value, self.is_complex) for name, value in found.items()}
 
     def told(self) -> Told:
         """What the solver tells besides the answer, when it has run."""
-        return Told(self.name, self.parameters.values)
+        self._told = Told(self.name, self.parameters.values)
+        return self._told
 
     def not_converged(self, reason: Any) -> ConvergenceError:
         """The error for a solver that says so itself."""
         return not_converged(self.name, reason)
+
+    def result_or_raise(self, implementation: Callable[[Given], Any]) -> Any:
+        """The result of a solver. One that says of itself that it has failed has no answer: whoever uses it gets the
+        error, and a program that looks at `success` first may go on."""
+        try:
+            return implementation(self)
+        except ConvergenceError as error:
+            if self._told is None or (failed := self._told.failed(error)) is None:
+                raise
+            return failed
 
     def answer_in(self, found: Any) -> Any:
         """The answer in a result of SciPy's."""
@@ -72,30 +87,38 @@ class Given:
         return found.x
 
 
-def plainly(x: Any) -> Any:
+def plainly(x: Any, is_complex: bool = False) -> Any:
     """Functions of the user's as compiled code wants them: an array that one has just made is returned as an array."""
     if x.__class__ in (list, tuple):
-        return x.__class__([plainly(item) for item in x])
+        return x.__class__([plainly(item, is_complex) for item in x])
     if x.__class__ is dict:
-        return {key: plainly(value) for key, value in x.items()}
-    if x.__class__ is SparseMatrix and not isinstance(settled(x.entries), Traced):
-        return x.with_entries(np.asarray(settled(x.entries))).plain()
+        return {key: plainly(value, is_complex) for key, value in x.items()}
+    if x.__class__ is SparseMatrix:
+        return x.plain_if_known()
     if x.__class__ not in (FunctionType, MethodType):
         return x
 
     @functools.wraps(x)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return _as_array(x(*args, **kwargs))
+        return _as_array(x(*args, **kwargs), is_complex)
 
     return called
 
 
-def _as_array(x: Any) -> Any:
+def _as_array(x: Any, is_complex: bool) -> Any:
     if x.__class__ is tuple:
-        return tuple([_as_array(item) for item in x])
-    if isinstance(x, (Traced, np.ndarray, np.generic, complex)) and dtype_of(x).kind == "c":
+        return tuple([_as_array(item, is_complex) for item in x])
+    if not is_complex and isinstance(x, (Traced, np.ndarray, np.generic, complex)) and dtype_of(x).kind == "c":
         real(x)  # refuses it
-    return np.asarray(x) if isinstance(x, Traced) else x
+    if isinstance(x, Traced):
+        x = settled(x)
+        if isinstance(x, Traced):
+            raise UnsupportedFunctionError(
+                "a solver of a function that depends on a traced value which is neither in args= nor in a variable "
+                "around it, nor in an object there",
+                remedy="pass the value through args=, or as an argument of the function by a lambda",
+            )
+    return x
 
 
 def not_converged(name: str, reason: Any) -> ConvergenceError:
@@ -115,7 +138,9 @@ def solver(original: Callable, brought_to_form: Callable | None = None) -> Calla
     def register(implementation: Callable[[Given], Any]) -> Callable:
         def of_traced(*args: Any, **kwargs: Any) -> Any:
             given = Given(original, args, kwargs, brought_to_form)
-            return implementation(given) if given.parameters.any else original(*args, **kwargs)
+            if given.parameters.any:
+                return given.result_or_raise(implementation)
+            return original(*plainly(args, True), **plainly(kwargs, True))
 
         CALLERS[original] = of_traced
         return of_traced

@@ -15,6 +15,7 @@ from wengert import tree
 from wengert.api.arguments import fit_to
 from wengert.api.custom import AppliedRule, CustomFunction, settled_leaves
 from wengert.api.grad import grad
+from wengert.box.contents import Holder
 from wengert.box.functions.operands import join
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
@@ -69,7 +70,7 @@ def implicit(
     return lambda solve: Implicit(solve, equation, tol)
 
 
-class Equation:
+class Equation(Holder):
     """What an answer satisfies, from containers to a list of leaves."""
 
     def __init__(self, function: Callable):

@@ -37,7 +37,10 @@ _FEW = 100
 
 
 class System:
-    """A linear map, as the op `linear_solution` needs it: `apply(v, parameters)` for vectors v."""
+    """A linear map, as the op `linear_solution` needs it: `apply(v, parameters)` for vectors v.
+
+    `find(operator, b, parameters)` solves a system with it, or its transpose, at plain numbers.
+    """
 
     def __init__(self, name: str, apply: Callable, find: Callable, is_transposed: bool = False):
         self.name = name
@@ -63,7 +66,7 @@ class System:
             lambda v, system=system: np.asarray(system.apply(v, parameters)) for system in (self, self.transposed)
         )
         operator = scipy.sparse.linalg.LinearOperator((len(b),) * 2, matvec=matvec, rmatvec=rmatvec, dtype=float)
-        return np.asarray(self._find(operator, b), float).reshape(b.shape)
+        return np.asarray(self._find(operator, b, parameters), float).reshape(b.shape)
 
     def tangent(self, x: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
         """What A does to x if the parameters move."""
@@ -117,7 +120,7 @@ def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, ma
                 )
         return flat.vector(found)
 
-    def find(operator: Any, b: np.ndarray) -> np.ndarray:
+    def find(operator: Any, b: np.ndarray, _: Any) -> np.ndarray:
         return iterated("wg.linear_solve", operator, b, method, tol, maxiter)
 
     vector_of_b = flat.vector(tree.map(real, b))

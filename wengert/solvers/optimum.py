@@ -64,9 +64,8 @@ class Optimum:
         total = int(np.sum(self.sizes))
 
         def unknowns(values: Sequence[Any]) -> np.ndarray:
-            plain = self.parameters.put(values)
-            x = np.asarray(find(plain), float).reshape(-1)
-            return np.concatenate([x, *self._multipliers(plain, x)])
+            x = np.asarray(self.parameters.run(self.name, values, find), float).reshape(-1)
+            return np.concatenate([x, *self._multipliers(self.parameters.put(values), x)])
 
         problem = Problem(self.name, unknowns, self.conditions, self.sizes[0], total, self._demand_strict)
         return solved(problem, self.parameters.values, shape)

@@ -3,7 +3,7 @@ containers as vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,12 @@ class Parameters:
     def put(self, values: Sequence[Any]) -> Any:
         """The arguments with these values in place of the traced ones."""
         return self._lifted.with_real_numbers(values)
+
+    def run(self, name: str, values: Sequence[Any], find: Callable[[Any], Any]) -> Any:
+        """What a solver finds with these plain values; what functions in the arguments change stays changed."""
+        found = find(self.put(values))
+        self._lifted.note_changes(name)
+        return found
 
 
 def real(x: Any) -> Any:

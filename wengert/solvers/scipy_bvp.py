@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, join, part
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
@@ -62,7 +63,7 @@ class _Collocation:
         return join([reshape(defects, shape=(self.n * (self.m - 1),)), conditions], 0)
 
 
-class _Solution:
+class _Solution(Holder):
     """The solution as a function of x: a cubic polynomial in each interval."""
 
     def __init__(self, x: Any, y: Any, slopes: Any):
@@ -107,7 +108,8 @@ def _solve_bvp(module: Any) -> None:
         told = Told("scipy.integrate.solve_bvp", values)
 
         def run(*values: Any) -> float:
-            found = told.note(original(**given.passed(given.put(values))))
+            run = lambda plain: original(**given.passed(plain))
+            found = told.note(given.parameters.run("scipy.integrate.solve_bvp", values, run))
             if not found.success:
                 raise not_converged("scipy.integrate.solve_bvp", found.message)
             return 0.0

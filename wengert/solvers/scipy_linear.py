@@ -14,11 +14,13 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from wengert.api.products import vjp
+from wengert.box.contents import Holder
 from wengert.box.dispatch import CALLERS, FUNCTIONS, METHODS
 from wengert.box.functions.operands import array, join, stacked
 from wengert.box.functions.sparse import SparseMatrix, spsolve
 from wengert.capture.hooks import instrument
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import transpose
@@ -50,20 +52,11 @@ def _times(A: Any, v: Any) -> Any:
     return vector(A @ v if scipy.sparse.issparse(A) else matmul(array(A), v))
 
 
-def _constant(given: Given, names: Sequence[str]) -> dict[str, Any]:
-    """The other arguments of a call.
-
-    Where an iteration starts, and how it is preconditioned, does not matter to what it finds: a start that is traced is
-    left out, a preconditioner that is traced is refused.
-    """
-    others = given.passed({k: v for k, v in given.arguments.items() if k not in names})
-    if isinstance(others.get("x0"), Traced):
-        del others["x0"]
-    if Parameters({k: v for k, v in others.items() if k != "callback"}).any:
-        raise UnsupportedFunctionError(
-            "a preconditioner, tolerance or start of an iterative solver that depends on traced values",
-            remedy="apply wg.stop_gradient to what it depends on: the solution does not depend on it",
-        )
+def _others(given: Given, names: Sequence[str]) -> Parameters:
+    """The other arguments of a call. Where an iteration starts, and how it is preconditioned, does not matter to what
+    it finds, so they have no derivative."""
+    others = Parameters(given.passed({k: v for k, v in given.arguments.items() if k not in (*names, "callback")}))
+    others.values = [stop_gradient(value) for value in others.values]
     return others
 
 
@@ -76,16 +69,17 @@ def _square(name: str) -> None:
         of_matrix = Parameters(_function_of(given["A"]))
         if not of_matrix.any and not Parameters(given["b"]).any:
             return original(*args, **kwargs)
-        others = _constant(given, ("A", "b"))
+        others, count = _others(given, ("A", "b")), len(of_matrix.values)
+        callback = given.passed({"callback": given["callback"]})
 
-        def find(operator: Any, b: np.ndarray) -> np.ndarray:
-            x, info = original(operator, b, **others)
+        def find(operator: Any, b: np.ndarray, values: Sequence[Any]) -> np.ndarray:
+            x, info = original(operator, b, **others.put(values[count:]), **callback)
             if info:
                 raise not_converged(full_name, f"it stopped after {info} iterations")
             return x
 
-        system = System(full_name, lambda v, values: _times(of_matrix.put(values), v), find)
-        return linear_solution(vector(array(given["b"])), *of_matrix.values, system=system), 0
+        system = System(full_name, lambda v, values: _times(of_matrix.put(values[:count]), v), find)
+        return linear_solution(vector(array(given["b"])), *of_matrix.values, *others.values, system=system), 0
 
     CALLERS[original] = iterative
 
@@ -106,8 +100,8 @@ def _least_squares(name: str) -> None:
         parameters = Parameters((_function_of(A), given["b"], given["damp"]))
         if not parameters.any:
             return original(*args, **kwargs)
-        others = _constant(given, ("A", "b", "damp"))
-        if others.get("x0") is not None and (isinstance(given["damp"], Traced) or given["damp"] != 0):
+        others, count = _others(given, ("A", "b", "damp")), len(parameters.values)
+        if given["x0"] is not None and (isinstance(given["damp"], Traced) or given["damp"] != 0):
             raise UnsupportedFunctionError(
                 f"{full_name} of traced values with both damp and x0", remedy="solve for the difference to x0"
             )
@@ -115,20 +109,20 @@ def _least_squares(name: str) -> None:
         told = Told(full_name, parameters.values)
 
         def residual(x: Any, *values: Any) -> Any:
-            A, b, damp = parameters.put(values)
+            A, b, damp = parameters.put(values[:count])
             r, pull = vjp(lambda x: _times(A, x), x)
             return pull(r - vector(b))[0] + damp * damp * x
 
         def find(values: Sequence[Any]) -> Any:
-            A, b, damp = parameters.put(values)
+            A, b, damp = parameters.put(values[:count])
             if callable(A):
                 pull = vjp(lambda x: _times(A, x), np.zeros(n))[1]
                 forward = lambda v, A=A: np.asarray(_times(A, np.ravel(v)))
                 backward = lambda v: np.asarray(pull(np.ravel(v))[0])
                 A = scipy.sparse.linalg.LinearOperator((m, n), forward, backward, dtype=float)
-            return told.note(original(A, b, damp, **others))[0]
+            return told.note(original(A, b, damp, **others.put(values[count:])))[0]
 
-        x = solved(Problem(full_name, find, residual, n, n), parameters.values, (n,))
+        x = solved(Problem(full_name, find, residual, n, n), [*parameters.values, *others.values], (n,))
         A, b, damp = parameters.put(parameters.values)
         r = vector(b) - _times(A, x)
         norm = FUNCTIONS[np.linalg.norm]
@@ -196,7 +190,7 @@ def _solved_by_factors(original: Callable, rhs: Any, trans: str = "N") -> Any:
     return transpose(stacked(columns, 0), axes=(1, 0))
 
 
-class _TracedFactors:
+class _TracedFactors(Holder):
     """What stands for the factors of a matrix of traced entries: they are computed when a system is solved."""
 
     def __init__(self, matrix: SparseMatrix):

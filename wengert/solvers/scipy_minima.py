@@ -26,6 +26,7 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.reduce import sum
 from wengert.ops.shape import broadcast_to, transpose
+from wengert.running import running
 from wengert.solvers.given import Given, solver
 from wengert.solvers.optimum import Function, Optimum
 from wengert.solvers.parameters import vector
@@ -53,8 +54,8 @@ def _limits(
     low, high = lower(arguments), upper(arguments)
     has_low, has_high = (np.broadcast_to(_is_finite(limit), (count,)) for limit in (low, high))
     same = np.zeros(count, bool)
-    if not holds_traced(low) and not holds_traced(high):
-        same = np.asarray(spread(low) == spread(high))
+    if running.state.capture is None or not holds_traced([low, high]):
+        same = np.asarray(answer(np.equal, spread(low), spread(high)))
     equalities: list[Function] = []
     inequalities: list[Function] = []
 
@@ -165,6 +166,10 @@ def _minimize(module: Any) -> None:
         given = Given(original, (), {**bound.arguments, "constraints": given_constraints, "bounds": limits})
         if not given.parameters.any:
             return original(*args, **kwargs)
+        return given.result_or_raise(lambda given: found_minimum(given, given_constraints, bounds, n))
+
+    def found_minimum(given: Given, given_constraints: list[dict[str, Any]], bounds: Any, n: int) -> Any:
+        limits = given["bounds"]
         with_gradient = given["jac"] is True
         told = given.told()
         arguments = given.arguments

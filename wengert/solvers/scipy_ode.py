@@ -14,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, array, join, part, stacked
+from wengert.box.contents import Holder
+from wengert.box.functions.lifted import Lifted
+from wengert.box.functions.operands import answer, array, cast, flat, join, part, stacked
 from wengert.box.writing import plain
 from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.imported import when_imported
+from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.shape import transpose
@@ -29,7 +32,7 @@ from wengert.solvers.ode import METHODS, trajectory
 from wengert.solvers.parameters import vector
 from wengert.solvers.scipy_ode_compiled import solved, states_at
 from wengert.solvers.told import Told
-from wengert.types import shape_of
+from wengert.types import dtype_of, shape_of
 
 _MOST = 5000
 """So many steps an explicit method may take for an equation of which nothing is known before it counts as stiff."""
@@ -80,7 +83,42 @@ def _of_the_same(values: Any, states: Any, name: str, rtol: Any, atol: Any) -> A
     return _with_values(values, states)
 
 
-class _Dense:
+class _States:
+    """States as our integrators take them, vectors of real numbers: of complex ones, the real parts and then the
+    imaginary parts."""
+
+    def __init__(self, y0: Any):
+        self.are_complex = dtype_of(array(y0)).kind == "c"
+
+    def real(self, y: Any) -> Any:
+        if not self.are_complex:
+            return vector(y)
+        y = flat(array(y))
+        return join([cast(s.real(y), np.float64), cast(s.imag(y), np.float64)], 0)
+
+    def given(self, y: Any) -> Any:
+        """As the user's functions take them; they may be rows of an array."""
+        if not self.are_complex:
+            return y
+        axis = len(shape_of(y)) - 1
+        half = shape_of(y)[axis] // 2
+        return part(y, axis, slice(0, half)) + 1j * part(y, axis, slice(half, None))
+
+    def within(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a solver, with functions of such vectors."""
+        if not self.are_complex:
+            return arguments
+
+        def around(f: Callable, result: Callable) -> Callable:
+            f = instrument(f)
+            return lambda t, y, *args: result(f(t, self.given(y), *args))
+
+        events = arguments["events"] or ()
+        events = [around(f, lambda x: x) for f in ((events,) if callable(events) else events)]
+        return {**arguments, "fun": around(arguments["fun"], self.real), "events": events}
+
+
+class _Dense(Holder):
     """The solution as a function of time."""
 
     def __init__(self, at: Callable[[Any], Any], plain: Any):
@@ -89,6 +127,8 @@ class _Dense:
         self.t_min, self.t_max = plain.t_min, plain.t_max
 
     def __call__(self, t: Any) -> Any:
+        if not isinstance(t, Traced) and not Lifted(self._at).values:  # a solver runs a function that asks for a state
+            return self._plain(t)
         times = vector(t)
         order = answer(np.argsort, times)
         states = self._at(times[order])[np.argsort(order)]
@@ -108,9 +148,13 @@ def _solve_ivp(module: Any) -> None:
             return solved(given, original, method, rtol, atol)
         values = given.parameters.values
         told = Told("scipy.integrate.solve_ivp", values)
+        states = _States(given["y0"])
+        given.is_complex = states.are_complex
 
         def run(*values: Any) -> np.ndarray:
-            found = original(**given.passed(given.put(values)))
+            found = given.parameters.run(
+                "scipy.integrate.solve_ivp", values, lambda plain: original(**given.passed(plain))
+            )
             if not found.success:
                 raise not_converged("scipy.integrate.solve_ivp", found.message)
             told.note(found)
@@ -120,8 +164,8 @@ def _solve_ivp(module: Any) -> None:
         at_known_times = given["t_eval"] is not None and not given["events"] and not given["dense_output"]
         found = told.runs[-1] if at_known_times else told.the_one("the times")
         begin, end = given["t_span"]
-        y0 = vector(array(given["y0"]))
-        arguments = given.arguments
+        y0 = states.real(given["y0"])
+        arguments = states.within(given.arguments)
         steps = _steps(rtol, atol, arguments.get("max_step", np.inf))
 
         def at(times: Any) -> Any:
@@ -138,14 +182,14 @@ def _solve_ivp(module: Any) -> None:
         y_events: Any = None
         if events:
             here = _states_at_events(found.t_events, after, bool(found.t[-1] < found.t[0]))
-            times = [[_time_of(given, k, t, y) for t, y in zip(ts, ys, strict=True)]
+            times = [[_time_of(given, states, k, t, y) for t, y in zip(ts, ys, strict=True)]
                      for k, (ts, ys) in enumerate(zip(found.t_events, here, strict=True))]  # fmt: skip
             t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
             # The event that ended it is the one whose time is the last: others may come after it in the list.
             ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
                      for t, known in zip(ts, plain_ts, strict=True) if known == found.t[-1]]  # fmt: skip
             soon = lambda ts: [_soon(arguments, *moment) for moment in zip(*ts, strict=True)]
-            y_events = [stacked(soon(each), 0) if each[1] else np.zeros(0)
+            y_events = [states.given(stacked(soon(each), 0)) if each[1] else np.zeros(0)
                         for each in zip(found.t_events, times, here, strict=True)]  # fmt: skip
         count = len(found.t)
         if given["t_eval"] is not None:
@@ -156,10 +200,10 @@ def _solve_ivp(module: Any) -> None:
             if isinstance(begin, Traced) or isinstance(last, Traced):
                 middle = [vector(begin), found.t[1:-1], vector(last)]
                 wanted = join(middle, 0)
-        states = at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted)
-        states = _of_the_same(values_of_scipy, states, "scipy.integrate.solve_ivp", rtol, atol)
-        dense = None if found.sol is None else _Dense(after, found.sol)
-        more = {"t": wanted, "y": transpose(states, axes=(1, 0)), "sol": dense}
+        y = states.given(at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
+        y = _of_the_same(values_of_scipy, y, "scipy.integrate.solve_ivp", rtol, atol)
+        dense = None if found.sol is None else _Dense(lambda times: states.given(after(times)), found.sol)
+        more = {"t": wanted, "y": transpose(y, axes=(1, 0)), "sol": dense}
         return told.result({**more, "t_events": t_events, "y_events": y_events}, type(found))
 
 
@@ -184,16 +228,16 @@ def _soon(arguments: dict[str, Any], known: float, t: Any, y: Any) -> Any:
         used = [(w, k) for w, k in zip(weights, K, strict=False) if w]
         return y + h * sum([w * k for w, k in used[1:]], used[0][0] * used[0][1]) if used else y
 
-    for s in range(len(of.C)):
-        K.append(vector(array(f(known + of.C[s] * h, moved(of.A[s]), *arguments["args"]))))
+    for stage in range(len(of.C)):
+        K.append(vector(array(f(known + of.C[stage] * h, moved(of.A[stage]), *arguments["args"]))))
     return moved(of.B)
 
 
-def _time_of(given: Given, k: int, time: float, y: Any) -> Any:
+def _time_of(given: Given, states: _States, k: int, time: float, y: Any) -> Any:
     """The time of an event, which satisfies the event's equation; y is the state at that moment."""
 
     def satisfied(t: Any, values: Any) -> Any:
-        arguments = given.put(values[:-1])
+        arguments = states.within(given.put(values[:-1]))
         events = arguments["events"]
         event = events if callable(events) else events[k]
         return event(t, _soon(arguments, time, t, values[-1]), *arguments["args"])
@@ -223,7 +267,8 @@ def _odeint(module: Any) -> None:
         told = Told("scipy.integrate.odeint", given.parameters.values)
 
         def find(*values: Any) -> Any:
-            found, info = original(**{**given.passed(given.put(values)), "full_output": True})
+            run = lambda plain: original(**{**given.passed(plain), "full_output": True})
+            found, info = given.parameters.run("scipy.integrate.odeint", values, run)
             if "successful" not in info["message"]:  # it only warns
                 raise not_converged("scipy.integrate.odeint", info["message"])
             told.note(info)

@@ -114,7 +114,8 @@ def _called_back(given: Given, original: Callable, method: str, rtol: Any, atol:
     """The same by SciPy itself."""
 
     def run(*values: Any) -> np.ndarray:
-        found = original(**given.passed(given.put(values)))
+        run = lambda plain: original(**given.passed(plain))
+        found = given.parameters.run("scipy.integrate.solve_ivp", values, run)
         if not found.success:
             raise not_converged("scipy.integrate.solve_ivp", found.message)
         return np.concatenate([found.t[:, None], np.transpose(found.y)], axis=1)

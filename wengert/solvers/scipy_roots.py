@@ -40,7 +40,8 @@ def equation(given: Given, function: str, shape: tuple[int, ...], fixed_point: b
 def found_by(given: Given, residual: Callable, shape: tuple[int, ...], find: Callable) -> Any:
     """The answer of the given shape; `find` takes plain arguments by name."""
     count = int(np.prod(shape))
-    problem = Problem(given.name, lambda values: find(given.passed(given.put(values))), residual, count, count)
+    run = lambda values: given.parameters.run(given.name, values, lambda plain: find(given.passed(plain)))
+    problem = Problem(given.name, run, residual, count, count)
     return solved(problem, given.parameters.values, shape)
 
 

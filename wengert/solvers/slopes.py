@@ -143,7 +143,7 @@ class SlopeProducts(Slopes):
         self.entries = [y, *parameters]
 
     def solve(self, b: Any) -> Any:
-        find = lambda operator, b: iterated("an implicit function", operator, b, "gmres", 1e-13, None)
+        find = lambda operator, b, _: iterated("an implicit function", operator, b, "gmres", 1e-13, None)
         return linear_solution(b, *self.entries, system=System("an implicit function", self._times, find))
 
     def _times(self, v: Any, entries: Sequence[Any]) -> Any:

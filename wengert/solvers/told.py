@@ -13,42 +13,14 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.operands import answer
+from wengert.box.withheld import Withheld, holds_inexact
 from wengert.errors import UnsupportedFunctionError
-from wengert.types import dtype_of, is_inexact
-
-_OPERATORS = tuple(
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs "  # noqa: SIM905
-    "lt le gt ge eq ne bool float int index complex len iter getitem array array_ufunc array_function".split()
-)
+from wengert.running import running
 
 _USUAL = ("message", "status", "nfev", "njev", "nhev", "nit", "jac", "grad", "hess", "hess_inv", "optimality",
           "active_mask", "slack", "con", "ineqlin", "eqlin", "lower", "upper", "flag", "iterations",
           "function_calls")  # fmt: skip
 """What results of SciPy's solvers have besides the answer, for a program in which the solver has not run yet."""
-
-
-class Withheld:
-    """Stands for something that cannot be used here; whatever is done with it raises."""
-
-    def __init__(self, error: Callable[[], BaseException]):
-        self._error = error
-
-    def __repr__(self) -> str:
-        return "<not available here>"
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise self._error()
-
-
-def _refuse(self: Withheld, *args: Any, **kwargs: Any) -> Any:
-    raise self._error()
-
-
-for _name in _OPERATORS:
-    setattr(Withheld, f"__{_name}__", _refuse)
-Withheld.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 class Told:
@@ -82,7 +54,7 @@ class Told:
         read = read or (lambda found: found[key])
         what = what or key
         found = [read(run) for run in self.runs]
-        if found and not _is_number(found) and all(_same(item, found[0]) for item in found):
+        if found and not holds_inexact(found) and all(_same(item, found[0]) for item in found):
             return found[0]
         if len(found) != 1:
 
@@ -108,20 +80,14 @@ class Told:
         others = {"success": True, **{key: self.field(key) for key in keys if key not in traced}}
         return kind({**others, **traced})
 
+    def failed(self, error: BaseException) -> Any:
+        """The result of the only run, if that says that there is no answer: numbers in it raise this error."""
+        found = self.runs[0] if len(self.runs) == 1 and running.state.capture is None else None
+        if not isinstance(found, dict) or found.get("success", found.get("converged", True)):
+            return None
+        kind: Any = next(cls for cls in type(found).__mro__ if cls.__name__ == "OptimizeResult")
+        return kind({key: Withheld(lambda: error) if holds_inexact(x) else x for key, x in found.items()})
+
 
 def _same(x: Any, y: Any) -> bool:
     return x is y or (x.__class__ is y.__class__ and bool(np.all(x == y)))
-
-
-def _is_number(value: Any) -> bool:
-    """Whether something holds numbers that are not whole."""
-    if isinstance(value, dict):
-        return any(_is_number(item) for item in value.values())
-    if isinstance(value, (list, tuple)):
-        return any(_is_number(item) for item in value)
-    if value is None or isinstance(value, (str, bytes)):
-        return False
-    try:
-        return bool(is_inexact(dtype_of(value)))
-    except (TypeError, AttributeError, ValueError):
-        return not isinstance(value, (bool, int, np.generic))

@@ -144,6 +144,11 @@ class Context:
                 self.builder.store(value, self.builder.gep(self.record, [I64(k)], source_etype=I64), align=8)
             self.exit_with(status)
 
+    def fail_if_differ(self, x: ir.Value, y: ir.Value, message: str, kind: str = "ValueError") -> None:
+        """The same, if two i64 values differ, which the message is given; nothing if they are known to be equal."""
+        if x is not y and (known(x) is None or known(x) != known(y)):
+            self.fail_if(self.builder.icmp_signed("!=", x, y), kind, message, x, y)
+
     def _status_of(self, kind: str, message: str) -> ir.Value:
         fault = Fault(kind, message, self.source)
         number = self._numbers.setdefault(fault, len(self.faults))

@@ -10,7 +10,7 @@ from llvmlite import ir
 from wengert.backend.llvm import control
 from wengert.backend.llvm.arrays.add_parts import add_parts
 from wengert.backend.llvm.arrays.array import Array, in_memory
-from wengert.backend.llvm.arrays.buffer import I64, Buffer, is_native, known
+from wengert.backend.llvm.arrays.buffer import I64, Buffer, is_native
 from wengert.backend.llvm.arrays.composed import compose, natively, reshape_made
 from wengert.backend.llvm.arrays.composed import how as how_composed
 from wengert.backend.llvm.arrays.exponential import logsumexp, softmax
@@ -244,12 +244,7 @@ def _result_lengths(em: Emitter, node: Node, inputs: list[Buffer]) -> list[list[
         return [[I64(n) for n in v.type.shape] for v in node.outs]
     if node.op.name == "matmul" and len(inputs) == 2 and all(1 <= x.ndim <= 2 for x in inputs):
         x, y = inputs
-        inner, other = x.lengths[-1], y.lengths[0]
-        if inner is not other and (known(inner) is None or known(inner) != known(other)):
-            em.cx.fail_if(
-                em.cx.builder.icmp_signed("!=", inner, other), "ValueError",
-                "matmul: the inner lengths {0} and {1} differ", inner, other,
-            )  # fmt: skip
+        em.cx.fail_if_differ(x.lengths[-1], y.lengths[0], "matmul: the inner lengths {0} and {1} differ")
         return [[*x.lengths[:-1], *y.lengths[1:]]]
     return None
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import BLIND
 from wengert.box.distributions.categorical import Categorical
 from wengert.box.distributions.continuous import CONTINUOUS
@@ -188,7 +189,7 @@ def _fill_the_table(stats: Any) -> None:
             BLIND[getattr(getattr(stats, name), method)] = found
 
 
-class Frozen:
+class Frozen(Holder):
     """A distribution with fixed parameters, of which some are traced; it has the methods of SciPy's."""
 
     def __init__(self, name: str, args: tuple, kwds: dict):
@@ -207,6 +208,8 @@ class Frozen:
         name = self.name
         if name in MULTIVARIATE and attribute in self.kwds and attribute not in MULTIVARIATE[name]:
             return self.kwds[attribute]
+        if attribute == "dist" and name in UNIVARIATE:
+            return getattr(sys.modules["scipy.stats"], name)
         if not hasattr(getattr(sys.modules["scipy.stats"], name), attribute):
             raise AttributeError(f"a frozen {name} has no attribute {attribute!r}")
         found = _method(name, attribute)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from wengert.box.contents import Holder
 from wengert.box.distributions.univariate import unsupported
 from wengert.errors import UnsupportedFunctionError
 
@@ -36,7 +37,7 @@ METHODS_OF_OLD = {**dict(zip(_ALIKE, _ALIKE, strict=True)), **_OTHERWISE, "stand
 """What methods are called in the older kind."""
 
 
-class NewStyle:
+class NewStyle(Holder):
     """A distribution of the newer kind of which parameters, or what its methods are given, is traced."""
 
     def __init__(self, kind: str, parameters: dict[str, Any], freeze: Callable[[str, tuple], Any]):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import implements, implements_blind
 from wengert.box.functions.operands import array, cast, stacked
 from wengert.errors import StagingError, UnsupportedFunctionError
@@ -41,7 +42,7 @@ def apply_over_axes(func: Callable, a: Any, axes: Any) -> Any:
     return y
 
 
-class Vectorized:
+class Vectorized(Holder):
     """What `np.vectorize(f)` gives in a function that is being differentiated."""
 
     loop: Callable

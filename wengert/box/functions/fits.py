@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
-from wengert.box.functions.lengths import agree
+from wengert.box.functions.lengths import agree, most
 from wengert.box.functions.operands import array, cast, join
 from wengert.box.functions.polynomials import (
     convolve,
@@ -47,12 +48,11 @@ def fitted(design: Any, x: Any, y: Any, w: Any, rcond: Any) -> tuple[Any, ...]:
     """The weighted least squares problem with columns scaled to length one, as NumPy does."""
     if w is not None:
         w = coefficients_of(w)
-        if ndim_of(w) != 1 or shape_of(w) != shape_of(x):
-            raise TypeError("expected x and w to have same length")
+        agree(shape_of(w), shape_of(x), TypeError, "expected x and w to have same length")
         design = design * s.reshape(w, shape=(*shape_of(w), 1))
         y = y * (w if ndim_of(y) == 1 else s.reshape(w, shape=(*shape_of(w), 1)))
     if rcond is None:
-        rcond = shape_of(x)[0] * np.finfo(dtype_of(x)).eps
+        rcond = most(shape_of(x)[0]) * np.finfo(dtype_of(x)).eps
     scale = e.sqrt(s.sum(design * design, axis=(0,)))
     scale = e.where(e.equal(scale, 0), 1, scale)
     design = design / scale
@@ -161,7 +161,7 @@ def without_zeros_written_out(c: Any) -> Any:
     return [*itertools.dropwhile(lambda x: not isinstance(x, Traced) and np.ndim(x) == 0 and x == 0, c)] or [0.0]
 
 
-class Poly1d:
+class Poly1d(Holder):
     """`np.poly1d` with traced coefficients, highest power first.
 
     NumPy leaves out zeros in front. They have derivatives, so they are kept here, and left out where coefficients are

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.functions.hermite import pchip
 from wengert.box.functions.operands import answer, array, cast, demand, in_double, interval_in, part, stacked
 from wengert.box.functions.piecewise import Piecewise
@@ -27,7 +28,7 @@ from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
-class GridInterpolator:
+class GridInterpolator(Holder):
     """Values on a grid; call it with points whose last axis holds the coordinates."""
 
     def __init__(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import CALLABLES, FUNCTIONS, implements_blind
 from wengert.box.functions import newton, scattered
 from wengert.box.functions.fits import lagrange
@@ -318,7 +319,7 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 # ------------------------------------------------------------------------------------------------------------ interp1d
 
 
-class Interp1d:
+class Interp1d(Holder):
     """`interp1d` of traced data, or at traced points."""
 
     def __init__(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import counting, require
@@ -39,6 +40,18 @@ def agree(lengths: Sequence[Any], others: Sequence[Any], error: type[Exception],
 def known(n: Any) -> Any:
     """A length as a number: an int, or a symbol of a program that is being captured."""
     return getattr(n, "sym", n)
+
+
+def most(n: Any) -> int:
+    """The largest that a length can be."""
+    if n.__class__ is int:
+        return n
+    if n.bound is None:
+        raise UnsupportedFunctionError(
+            "least squares with a number of rows of which nothing says how large it is at most",
+            remedy="make the rows an array of a fixed size, with zeros behind, and as many weights",
+        )
+    return n.bound
 
 
 def is_of_program(n: Any) -> bool:

@@ -14,30 +14,30 @@ A copy of something from outside that holds a traced value has everything else a
 
 from __future__ import annotations
 
-import copy
 import functools
+from collections import deque
 from collections.abc import Callable, Iterable
 from types import CellType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
+from wengert.box.contents import Content, Holder, Slot, blank, content, put, slot_names
 from wengert.box.functions.operands import cast
 from wengert.box.functions.sparse_matrix import SparseMatrix
+from wengert.box.withheld import Withheld, holds_inexact
 from wengert.box.writing import settled
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Traced
 from wengert.ops.shape import imag, real
 from wengert.packages import is_followed
 from wengert.running import running
-from wengert.types import dtype_of, has_own_dict, is_inexact, own_dict
+from wengert.types import dtype_of, is_inexact, own_dict
 
 _NUMBERS = "biufc"
 _EXACT = 2.0**53
 """All smaller integers are floats."""
-HOLDERS: set[type] = set()
-"""Classes of ours whose instances hold what is the user's in their attributes: functions that operators have made of
-his, and what stands for the value of a variable that a branch may not have bound."""
 AROUND: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {}
 """Classes of ours whose instances are made around a function: the attribute that holds it, and how to make the same
 around another."""
@@ -52,13 +52,16 @@ class Lifted:
         self.thing = thing
         self.values: list[Any] = []
         self._places: dict[int, int] = {}
-        self._held: dict[int, list[Any]] = {}
+        self._held: dict[int, Content] = {}
         """What functions, containers and objects held, by their ids."""
         self._touched: dict[int, bool] = {}
         self._outside: set[int] = set()
         """Containers and objects that were there before the program that is captured."""
         self._kept: list[Any] = []
+        self._copies: dict[int, tuple[Any, Content]] = {}
+        """The copies that were made last, by the ids of what they are copies of, and what they were given."""
         self._capture = running.state.capture
+        self._in_program = self._capture is not None
         self._look(thing)
         del self._capture
 
@@ -70,8 +73,8 @@ class Lifted:
                 self.values.append(settled(x))
                 self._kept.append(x)
             return True
-        parts = _parts(x)
-        if parts is None:
+        kind = _kind_of(x.__class__)
+        if kind is None:
             return False
         known = self._touched.get(id(x))
         if known is not None:
@@ -79,9 +82,9 @@ class Lifted:
         self._touched[id(x)] = changes = self._capture is not None and self._may_change(x)  # a function may call itself
         if self._capture is not None and not changes and x.__class__ not in (FunctionType, MethodType, tuple):
             self._outside.add(id(x))
-        self._held[id(x)] = parts
+        self._held[id(x)] = parts = kind.parts(x)
         self._kept.append(x)
-        found = [self._look(p) for p in parts]
+        found = [self._look(part) for part in parts.values()]
         self._touched[id(x)] = changes or any(found)
         return changes or any(found)
 
@@ -120,7 +123,45 @@ class Lifted:
 
     def with_values(self, values: Any) -> Any:
         """The same, depending on these values instead."""
+        self._copies = {}
         return self._rebuilt(self.thing, values, {})
+
+    def note_changes(self, name: str) -> None:
+        """What the copies that were made last hold now is what the function would have changed: it is put where it
+        belongs. Numbers that it has computed have no derivative, and are withheld.
+
+        In a compiled program there is no such place any more, so what was changed there is an error.
+        """
+        originals = {id(copy): x for x in self._kept if id(x) in self._copies for copy, _ in [self._copies[id(x)]]}
+        for x in self._kept:
+            copy, given = self._copies.get(id(x), (None, {}))
+            kind = _kind_of(x.__class__)
+            if copy is None or kind is None or kind.blank is None:
+                continue
+            now = kind.parts(copy)
+            changed = {place for place in now if place not in given or now[place] is not given[place]}
+            if not changed and len(now) == len(given):
+                continue
+            if self._in_program:
+                self._refuse_changes(name, x, [place for place in changed if place in given])
+                continue
+            held = self._held[id(x)]
+            new = {}
+            for place, part in now.items():
+                if place not in changed:
+                    new[place] = held[place]
+                elif id(part) in originals:
+                    new[place] = originals[id(part)]
+                else:
+                    new[place] = _withheld(name, x) if holds_inexact(part) else part
+            kind.made(x, x, new)
+
+    def _refuse_changes(self, name: str, x: Any, places: list[Slot]) -> None:
+        if places:
+            raise UnsupportedFunctionError(
+                f"a function given to {name} changes {_described(x)} in a compiled function, where the change is lost",
+                remedy="compute what it counts or keeps after the call instead, or call it outside of jit",
+            )
 
     def _rebuilt(self, x: Any, values: Any, made: dict[int, Any]) -> Any:
         if isinstance(x, Traced):
@@ -129,67 +170,44 @@ class Lifted:
             return x
         if id(x) in made:
             return made[id(x)]
+        kind = _kind_of(x.__class__)
+        assert kind is not None
+        held = self._current(x, kind) if id(x) in self._outside else self._held[id(x)]
+        if kind.blank is not None:  # it may hold itself
+            made[id(x)] = kind.blank(x)
+        parts = {place: part if part is _EMPTY else self._rebuilt(part, values, made) for place, part in held.items()}
+        if kind.blank is None:
+            made[id(x)] = kind.made(x, parts)
+        else:
+            kind.made(made[id(x)], x, parts)
+            self._copies[id(x)] = made[id(x)], kind.parts(made[id(x)])
+        if kind is _OBJECT and running.state.capture is not None and id(x) not in self._outside:
+            running.state.capture.note_created(made[id(x)])  # as the one that it is a copy of: its arrays are no inputs
+        return made[id(x)]
 
-        def again(p: Any) -> Any:
-            return self._rebuilt(p, values, made)
-
-        held = self._current(x) if id(x) in self._outside else self._held[id(x)]
-        new: Any
-        if x.__class__ is FunctionType:
-            cells = tuple([CellType() for _ in x.__closure__ or ()])
-            new = made[id(x)] = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
-            _fill_function(new, x, [p if p is _EMPTY else again(p) for p in held])
-            return new
-        if x.__class__ is MethodType:
-            return MethodType(again(x.__func__), again(x.__self__))
-        if x.__class__ is functools.partial:
-            return functools.partial(again(x.func), *again(x.args), **again(x.keywords))
-        if x.__class__ is tuple:
-            return tuple([again(p) for p in held])
-        if x.__class__ is list:
-            new = made[id(x)] = []
-            new += [again(p) for p in held]
-            return new
-        if x.__class__ is dict:
-            new = made[id(x)] = {}
-            new.update(zip(held[0], [again(p) for p in held[1:]], strict=True))
-            return new
-        if x.__class__ is SparseMatrix:
-            return x.with_entries(again(x.entries))
-        if x.__class__ in AROUND:
-            new = made[id(x)] = AROUND[x.__class__][1](x, again(held[0]))
-            return new
-        if isinstance(x, Held):
-            return held_with_parts(x.__class__, dict(zip(held[0], [again(p) for p in held[1:]], strict=True)))
-        new = made[id(x)] = object.__new__(x.__class__) if x.__class__ in HOLDERS else copy.copy(x)
-        own_dict(new).clear()
-        for name, value in zip(held[0], held[1:], strict=True):
-            object.__setattr__(new, name, again(value))
-        if running.state.capture is not None and id(x) not in self._outside:
-            running.state.capture.note_created(new)  # as the one that it is a copy of: its arrays are no inputs
-        return new
-
-    def _current(self, x: Any) -> list[Any]:
+    def _current(self, x: Any, kind: _Kind) -> Content:
         """What something from outside holds now, with the traced values that it held when it was found."""
-        held, now = self._held[id(x)], _parts(x) or []
-        if x.__class__ in (list, functools.partial, SparseMatrix) or x.__class__ in AROUND:
-            same = len(now) == len(held)
-            return [h if self._is_lifted(h) else n for h, n in zip(held, now, strict=True)] if same else held
-        lifted = {name: h for name, h in zip(held[0], held[1:], strict=True) if self._is_lifted(h)}
-        both = {**dict(zip(now[0], now[1:], strict=True)), **lifted}
-        return [tuple(both), *both.values()]
+        held, now = self._held[id(x)], kind.parts(x)
+        if len(now) != len(held) and not all(where in ("key", "attribute") for where, _ in now):
+            return held
+        return {**now, **{place: part for place, part in held.items() if self._is_lifted(part)}}
 
     def _is_lifted(self, x: Any) -> bool:
         return isinstance(x, Traced) or self._touched.get(id(x), False)
 
 
-def _fill_function(new: Any, x: FunctionType, held: list[Any]) -> None:
-    """Give a copy of a function its contents: variables of its closure, and defaults."""
-    new.__dict__.update({k: v for k, v in x.__dict__.items() if not k.startswith("__wengert_twin")})
-    *contents, new.__defaults__, new.__kwdefaults__ = held
-    for cell, content in zip(new.__closure__ or (), contents, strict=True):
-        if content is not _EMPTY:
-            cell.cell_contents = content
+def _described(x: Any) -> str:
+    return f"a variable of {x.__name__}" if x.__class__ is FunctionType else f"an object of class {type(x).__name__}"
+
+
+def _withheld(name: str, x: Any) -> Withheld:
+    return Withheld(
+        lambda: UnsupportedFunctionError(
+            f"a number that a function given to {name} has left in {_described(x)} has no derivative rule: it depends "
+            "on the way to the answer",
+            remedy="compute it from the answer, after the call",
+        )
+    )
 
 
 def whole(p: Any, dtype: np.dtype) -> Any:
@@ -212,35 +230,93 @@ def is_filled(cell: CellType) -> bool:
     return True
 
 
-def _parts(x: Any) -> list[Any] | None:
-    """What a function, container or object holds, keys and names first; `None` if there is nothing to look into."""
-    kind = x.__class__
-    if kind is FunctionType:
-        inside = [c.cell_contents if is_filled(c) else _EMPTY for c in x.__closure__ or ()]
-        return [*inside, x.__defaults__, x.__kwdefaults__]
-    if kind is MethodType:
-        return [x.__func__, x.__self__]
-    if kind is functools.partial:
-        return [x.func, x.args, x.keywords]
-    if kind in (list, tuple):
-        return list(x)
-    if kind is dict:
-        return [tuple(x), *x.values()]
-    if kind is SparseMatrix:
-        return [x.entries]
-    if isinstance(x, Held):
-        parts = parts_of_held(x)
-        return [tuple(parts), *parts.values()]
-    if kind in HOLDERS:
-        return [tuple(vars(x)), *vars(x).values()]
-    if kind in AROUND:
-        return [getattr(x, AROUND[kind][0])]
-    if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
-        "wengert",
-        "numpy",
-        "scipy",
-        "builtins",
-    ):
+# ------------------------------------------------------------------------------- what things hold, and others like them
+
+
+class _Kind(NamedTuple):
+    """Things of one kind: what they hold, and how to make another that holds something else. `made(x, parts)` gives it,
+    or, of things that may hold themselves, `made(new, x, parts)` fills a blank one."""
+
+    parts: Callable[[Any], Content]
+    made: Callable[..., Any]
+    blank: Callable[[Any], Any] | None = None
+
+
+def _listed(*parts: Any) -> Content:
+    return {("part", k): part for k, part in enumerate(parts)}
+
+
+def _parts_of_function(f: FunctionType) -> Content:
+    inside = [c.cell_contents if is_filled(c) else _EMPTY for c in f.__closure__ or ()]
+    own = {("attribute", k): v for k, v in f.__dict__.items() if not k.startswith("__wengert_twin")}
+    return {**_listed(f.__defaults__, f.__kwdefaults__, *inside), **own}
+
+
+def _blank_function(f: FunctionType) -> FunctionType:
+    cells = tuple([CellType() for _ in f.__closure__ or ()])
+    return FunctionType(f.__code__, f.__globals__, f.__name__, None, cells or None)
+
+
+def _fill_function(new: FunctionType, f: FunctionType, parts: Content) -> None:
+    new.__dict__.update({name: part for (where, name), part in parts.items() if where == "attribute"})
+    new.__defaults__, new.__kwdefaults__, *inside = [v for (where, _), v in parts.items() if where == "part"]
+    for cell, value in zip(new.__closure__ or (), inside, strict=True):
+        if value is not _EMPTY:
+            cell.cell_contents = value
+
+
+def _made_partial(x: functools.partial, parts: Content) -> functools.partial:
+    f, args, keywords = parts.values()
+    return functools.partial(f, *args, **keywords)
+
+
+def _made_tuple(x: tuple, parts: Content) -> tuple:
+    new = tuple.__new__(x.__class__, [part for (where, _), part in parts.items() if where == "part"])
+    own_dict(new).update({name: part for (where, name), part in parts.items() if where == "attribute"})
+    return new
+
+
+def _parts_of_tuple(x: tuple) -> Content:
+    return {**_listed(*x), **{("attribute", name): part for name, part in own_dict(x).items()}}
+
+
+def _made_held(x: Held, parts: Content) -> Any:
+    return held_with_parts(x.__class__, {name: part for (_, name), part in parts.items()})
+
+
+def _filled(new: Any, x: Any, parts: Content) -> None:
+    put(new, parts)
+
+
+_KINDS: dict[type, _Kind] = {
+    FunctionType: _Kind(_parts_of_function, _fill_function, _blank_function),
+    MethodType: _Kind(
+        lambda x: _listed(x.__func__, x.__self__), lambda x, parts: MethodType(parts["part", 0], parts["part", 1])
+    ),
+    functools.partial: _Kind(lambda x: _listed(x.func, x.args, x.keywords), _made_partial),
+    functools.lru_cache(len).__class__: _Kind(lambda x: _listed(x.__wrapped__), lambda x, parts: parts["part", 0]),
+    SparseMatrix: _Kind(lambda x: _listed(x.entries), lambda x, parts: x.with_entries(parts["part", 0])),
+}
+_TUPLE = _Kind(_parts_of_tuple, _made_tuple)
+_HELD = _Kind(lambda x: {("attribute", name): part for name, part in parts_of_held(x).items()}, _made_held)
+_OBJECT = _Kind(content, _filled, blank)
+_CONTAINERS = (list, dict, deque)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kind_of(cls: type) -> _Kind | None:
+    """How things of a class are looked into; `None` if there is nothing to find."""
+    if cls in _KINDS:
+        return _KINDS[cls]
+    if cls in AROUND:
+        attribute, around = AROUND[cls]
+        return _Kind(lambda x: _listed(getattr(x, attribute)), lambda x, parts: around(x, parts["part", 0]))
+    if issubclass(cls, Held):
+        return _HELD
+    if issubclass(cls, tuple):
+        return _TUPLE
+    if issubclass(cls, _CONTAINERS) or issubclass(cls, Holder):
+        return _OBJECT
+    if issubclass(cls, (type, ModuleType)) or cls.__module__.partition(".")[0] in ("wengert", "builtins"):
         return None
-    held = own_dict(x) if has_own_dict(x) else None
-    return [tuple(held), *held.values()] if held.__class__ is dict else None
+    return _OBJECT if getattr(cls, "__dictoffset__", 0) or any(slot_names(cls)) else None

@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.elementwise import absolute
-from wengert.box.functions.lengths import agree, refuse_if
+from wengert.box.functions.lengths import agree, known, most, refuse_if
 from wengert.box.functions.norms import matrix_norm
 from wengert.box.functions.operands import answer, common_answer, inexact, unsupported_option
 from wengert.box.writing import plain
@@ -30,6 +30,7 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.reduce import argsort
 from wengert.ops.reduce import max as maximum
+from wengert.ops.sizes import padded
 from wengert.ops.subspaces import null_basis, reflecting
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -125,7 +126,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     a, b = matrices(a), inexact(b)
     rows, columns = shape_of(a)
     if rcond is None:
-        rcond = float(np.finfo(dtype_of(a)).eps) * max(rows, columns)
+        rcond = float(np.finfo(dtype_of(a)).eps) * max(most(rows), columns)
     return least_squares(a, b, float(np.finfo(dtype_of(a)).eps) if rcond < 0 else float(rcond), keep_axis=True)
 
 
@@ -133,6 +134,10 @@ def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, A
     """Solution of least norm, sums of squares (for a vector NumPy's have an axis), rank, singular values."""
     rows, columns = shape_of(a)
     agree(shape_of(b)[:1], (rows,), np.linalg.LinAlgError, "Incompatible dimensions")
+    enough: Any = True
+    if rows.__class__ is not int:  # zeros below change nothing
+        given, rows = known(rows), max(most(rows), columns + 1)
+        enough, a, b = e.greater(given, columns), _with_zeros(a, given, rows), _with_zeros(b, given, rows)
     x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
     values = spectra.svdvals(a)
     rank: Any = 0
@@ -144,7 +149,15 @@ def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, A
         return x, np.empty(0, dtype_of(s.real(b))), rank, values
     size = absolute(b - matmul(a, x))
     squared = s.sum(size * size, axis=(0,), keepdims=keep_axis and ndim_of(b) == 1)
-    return x, _if_of_full_rank(squared, e.equal(rank, columns)), rank, values
+    is_full = e.equal(rank, columns)
+    return x, _if_of_full_rank(squared, is_full if enough is True else e.logical_and(is_full, enough)), rank, values
+
+
+def _with_zeros(x: Any, given: Any, rows: int) -> Any:
+    """An array with as many rows, of which those behind the given ones are zero."""
+    rest = shape_of(x)[1:]
+    is_given = s.reshape(e.less(np.arange(rows), given), shape=(rows, *[1] * len(rest)))
+    return e.where(is_given, padded(x, shape=(rows, *rest)), dtype_of(x).type(0))
 
 
 def _if_of_full_rank(squared: Any, is_full: Any) -> Any:

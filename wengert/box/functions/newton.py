@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, demand, flat, in_double, pick, stacked
 from wengert.box.functions.piecewise import Piecewise, double, piece_of
 from wengert.box.functions.shapes import moveaxis
@@ -31,7 +32,7 @@ def _leja(x: np.ndarray) -> np.ndarray:
     return np.array(order)
 
 
-class Polynomial:
+class Polynomial(Holder):
     """The polynomial through data, which lie along `axis`."""
 
     def __init__(self, xi: Any, yi: Any, axis: int = 0):

@@ -233,12 +233,12 @@ def join(arrays: Sequence[Any], axis: int) -> Any:
 def _of_one_shape(arrays: Sequence[Any], axis: int) -> Sequence[Any]:
     """Pieces that are to be joined, all with the lengths of the first along other axes: those that are known only when
     a captured program runs are compared then."""
-    first, *others = [shape_of(a) for a in arrays]
-    same = arrays[:1]
-    if all(n.__class__ is int for shape in (first, *others) for n in shape):
+    shapes = [shape_of(a) for a in arrays]
+    if all(n.__class__ is int for shape in shapes for n in shape):
         return arrays
-    for a, shape in zip(arrays[1:], others, strict=True):
-        fitting = tuple([n if k == axis or k >= len(first) else first[k] for k, n in enumerate(shape)])
+    known, same = _best_known(shapes), []
+    for a, shape in zip(arrays, shapes, strict=True):
+        fitting = tuple([n if k == axis or k >= len(known) else known[k] for k, n in enumerate(shape)])
         if fitting != shape:
             agree(fitting, shape, ValueError, _UNLIKE)
             a = s.reshape(a, shape=fitting)
@@ -246,13 +246,20 @@ def _of_one_shape(arrays: Sequence[Any], axis: int) -> Sequence[Any]:
     return same
 
 
+def _best_known(shapes: Sequence[tuple]) -> tuple:
+    """Of lengths that are the same in all shapes those that most is known of: a number, or one with a bound."""
+    return tuple([min(ns, key=lambda n: 0 if n.__class__ is int else 1 if n.bound is not None else 2)
+                  for ns in zip(*shapes, strict=False)])  # fmt: skip
+
+
 def stacked(arrays: Sequence[Any], axis: int) -> Any:
     """Operands of one shape along a new axis, which may be negative."""
     if not arrays:
         raise ValueError("need at least one array to stack")
-    shape = shape_of(arrays[0])
-    if any(shape_of(a) != shape for a in arrays):
-        raise ValueError("all input arrays must have the same shape")
+    shape = _best_known([shape_of(a) for a in arrays])
+    for a in arrays:
+        if shape_of(a) != shape:
+            agree(shape_of(a), shape, ValueError, "all input arrays must have the same shape")
     axis = normalize_axis_index(axis, len(shape) + 1)
     longer = (*shape[:axis], 1, *shape[axis:])
     return join([s.reshape(a, shape=longer) for a in arrays], axis)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, cast, flat, in_double, interval_in, join, pick, stacked
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -46,7 +47,7 @@ def column(v: Any, ndim: int) -> Any:
     return s.reshape(v, shape=shape_of(v) + (1,) * (ndim - 1))
 
 
-class Piecewise:
+class Piecewise(Holder):
     """A piecewise polynomial with coefficients `c`, highest power first, and breakpoints `x`, as SciPy's `PPoly`."""
 
     clips = False

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import CALLABLES, FUNCTIONS, implements, implements_blind
 from wengert.box.functions.fits import coefficients_of, fitted, samples
 from wengert.box.functions.operands import answer, array, join, stacked
@@ -159,7 +160,7 @@ def _fit(family: Family, x: Any, y: Any, deg: Any, rcond: Any = None, full: bool
     return (c, [residuals, rank, values, rcond]) if full else c
 
 
-class PolynomialSeries:
+class PolynomialSeries(Holder):
     """An object of numpy.polynomial (`Polynomial`, `Chebyshev`, …) with traced coefficients, or at a traced point."""
 
     family: Family

@@ -7,8 +7,10 @@ and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadra
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import math
+import operator
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -25,7 +27,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, in_double, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
-from wengert.errors import ConvergenceError, UnsupportedFunctionError, user_frame
+from wengert.errors import ConvergenceError, UnsupportedFunctionError, warn_user
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -51,9 +53,10 @@ class Integrand:
 
     def __init__(
         self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = (), whole: bool = False,
-        places: int = 0,
+        places: int = 0, finished: Callable[[], None] = lambda: None,
     ):  # fmt: skip
         self.function = function
+        self.finished = finished  # called when SciPy is done with the function
         self.places = places
         self.quad = quad
         self.options = options
@@ -70,10 +73,12 @@ class Integrand:
         if self.whole:
             f = self.function
             value, *self.outcome = self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **options)
+            self.finished()
             self._look_at_error(value, self.outcome[0])
-            return np.reshape(value, self.shape)[()]
+            return np.reshape(value, self.shape_at(parameters))[()]
         if not self.shape:
             value, *self.outcome = self._quad(lambda t: _number(self.function(t, *parameters)), a, b, options)
+            self.finished()
             return np.float64(value)
         known: dict[float, np.ndarray] = {}
 
@@ -83,8 +88,13 @@ class Integrand:
                 found = known[t] = np.asarray(settled(self.function(t, *parameters)), float).reshape(-1)
             return found[k]
 
-        values = [self._quad(component, a, b, options, args=(k,))[0] for k in range(math.prod(self.shape))]
-        return np.reshape(np.array(values), self.shape)
+        shape = self.shape_at(parameters)
+        values = [self._quad(component, a, b, options, args=(k,))[0] for k in range(math.prod(shape))]
+        return np.reshape(np.array(values), shape)
+
+    def shape_at(self, parameters: Sequence[Any]) -> tuple[int, ...]:
+        """The shape of results where the parameters are known: a length may be one that only the program knows."""
+        return self.shape
 
     def chosen(self, parameters: Sequence[Any]) -> dict:
         """SciPy's options, those among them that are parameters as well."""
@@ -179,6 +189,9 @@ class _Jacobian(Integrand):
     def chosen(self, parameters: Sequence[Any]) -> dict:
         return self.original.chosen(parameters)
 
+    def shape_at(self, parameters: Sequence[Any]) -> tuple[int, ...]:
+        return (*self.original.shape_at(parameters), *shape_of(parameters[self.k]))
+
     def weighted_by(self, parameters: Sequence[Any]) -> Any:
         return self.original.weighted_by(parameters)
 
@@ -189,7 +202,7 @@ class _Jacobian(Integrand):
 
     def _of(self, f: Callable, parameters: Sequence[Any]) -> Any:
         """The Jacobian of a function of the parameters, whose results have the shape of the original integrand."""
-        k, shape = self.k, self.original.shape
+        k, shape = self.k, self.original.shape_at(parameters)
         size = math.prod(shape)
 
         def flat(p: Any) -> list[Any]:
@@ -201,7 +214,7 @@ class _Jacobian(Integrand):
         if not shape:
             return _or_zeros(program.pull([_one_like(values[0])])[0], p)
         rows = [_or_zeros(program.pull([unit])[0], p) for unit in np.eye(size)]
-        return s.reshape(FUNCTIONS[np.stack](rows), shape=self.shape)
+        return s.reshape(FUNCTIONS[np.stack](rows), shape=self.shape_at(parameters))
 
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         found = list(MODES["jumps"](self.original, a, b, parameters))
@@ -275,10 +288,7 @@ _LOST = 1e-6
 
 def _warn_of_integral(message: str) -> None:
     """SciPy's warning, on the line of the user's that asked for the integral."""
-    frame = user_frame()
-    place = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    registry = {} if frame is None else frame.f_globals.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(sys.modules["scipy.integrate"].IntegrationWarning(message), None, *place, registry=registry)
+    warn_user(sys.modules["scipy.integrate"].IntegrationWarning(message))
 
 
 def _or_zeros(ct: Any, p: Any) -> Any:
@@ -302,8 +312,12 @@ def _number(y: Any) -> Any:
 def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
     """The values that a function and its arguments depend on, and the function of its variable and these."""
 
+    last: list[Any] = [None, None]
+
     def function(t: Any, *parameters: Any) -> Any:
-        f, rest = lifted.with_real_numbers(parameters)
+        if last[0] is None or not all(map(operator.is_, parameters, last[0])):  # one function for all evaluations
+            last[:] = parameters, lifted.with_real_numbers(parameters)
+        f, rest = last[1]
         return held(f(t, *rest))
 
     return lifted.real_numbers(), function
@@ -359,7 +373,8 @@ def _quad(original: Callable) -> Callable:
             return s.reshape(y, shape=()) if shape_of(y) and isinstance(y, Traced) else y
 
         options["full_output"] = full_output
-        whole = Integrand(integrand, original, options, places=places)
+        finished = functools.partial(lifted.note_changes, "scipy.integrate.quad")
+        whole = Integrand(integrand, original, options, places=places, finished=finished)
         if holds_traced([options.get("wvar")]):
             if options["weight"] not in ("cos", "sin"):
                 raise UnsupportedFunctionError(
@@ -458,7 +473,8 @@ def _quad_vec(original: Callable) -> Callable:
         shape, is_complex = shape_of(first), dtype_of(first).kind == "c"
         if is_complex:
             shape, function, options = (2, *shape), _in_two_parts(function), _measured_as_complex(options)
-        whole = Integrand(function, original, options, shape, whole=True, places=places)
+        finished = functools.partial(lifted.note_changes, "scipy.integrate.quad_vec")
+        whole = Integrand(function, original, options, shape, whole=True, places=places, finished=finished)
         y = integral(a, b, *values, integrand=whole)
         return (part(y, 0, 0) + 1j * part(y, 0, 1) if is_complex else y, *_told(whole, y))
 

@@ -240,7 +240,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     shape = shape_of(a)
     if weights is None:
         result = mean(a, axis, keepdims=keepdims)
-        scale: Any = scalar_like(count_of(shape, given_axes(axis, len(shape))), result)
+        count = count_of(shape, given_axes(axis, len(shape)))
+        scale: Any = cast(count, dtype_of(result)) if isinstance(count, Traced) else scalar_like(count, result)
     else:
         weights = _weights_along(array(weights), shape, axis)
         dtype = np.result_type(dtype_of(a), dtype_of(weights))

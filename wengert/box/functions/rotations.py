@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.operands import array, in_double
 from wengert.errors import UnsupportedFunctionError
@@ -40,7 +41,7 @@ def _row(parts: list[Any]) -> Any:
     return np.stack(list(np.broadcast_arrays(*parts)), axis=-1)
 
 
-class Rotation:
+class Rotation(Holder):
     """What SciPy's class is, for traced components."""
 
     def __init__(self, quat: Any):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, cast, in_double, join, pick
 from wengert.box.functions.piecewise import double
 from wengert.errors import UnsupportedFunctionError
@@ -72,7 +73,7 @@ def _monomials(x: Any, powers: list[tuple[int, ...]]) -> Any:
     return join(columns, 1)
 
 
-class RadialInterpolator:
+class RadialInterpolator(Holder):
     """`RBFInterpolator`."""
 
     def __init__(
@@ -160,7 +161,7 @@ def _corners(points: np.ndarray, x: np.ndarray, rescale: bool) -> tuple[np.ndarr
     return triangles.simplices[np.maximum(found, 0)], found >= 0
 
 
-class LinearOnTriangles:
+class LinearOnTriangles(Holder):
     """`LinearNDInterpolator`."""
 
     def __init__(self, points: Any, values: Any, fill_value: Any = math.nan, rescale: bool = False):

@@ -106,7 +106,7 @@ def sepfir2d(input: Any, hrow: Any, hcol: Any) -> Any:
         raise ValueError("sepfir2d takes an image and two filters of one axis")
     if not (shape_of(row)[0] % 2 and shape_of(column)[0] % 2):
         raise ValueError("hrow and hcol must be odd length")
-    return convolve1d(convolve1d(x, row, 1, None, "reflect"), column, 0, None, "reflect")
+    return convolve1d(convolve1d(x, row, 1), column, 0)
 
 
 @when_imported("scipy.signal")

@@ -16,6 +16,7 @@ import scipy.sparse
 
 from wengert import tree
 from wengert.box.functions.operands import array, cast, holds_traced, join
+from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
@@ -64,7 +65,6 @@ class SparseMatrix:
     """A sparse matrix with traced entries, in coordinate form; entries at one place add up."""
 
     __array_priority__ = 1001.0
-    __array_ufunc__ = None
 
     def __init__(self, entries: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False,
                  format: str = "coo", is_in_order: bool | None = None, template: Any = None):  # fmt: skip
@@ -249,6 +249,13 @@ class SparseMatrix:
         """A matrix of SciPy's, where the entries are plain numbers."""
         return scipy.sparse.csr_array((self.entries, (self.rows, self.columns)), shape=self.shape)
 
+    def plain_if_known(self) -> Any:
+        """A matrix of SciPy's, unless entries are traced: an array that one has just made may be written to as well."""
+        entries = settled(self.entries)
+        if isinstance(entries, Traced):
+            return self
+        return self.with_entries(np.asarray(entries)).plain().asformat(self.format)
+
     def places(self) -> np.ndarray:
         """Where entries stand in the ravelled matrix."""
         return self.rows.astype(np.int64) * self.shape[1] + self.columns
@@ -336,6 +343,12 @@ class SparseMatrix:
             return self._with_dense(self.entries / self._elements(other))
         return self.with_entries(self.entries / other)
 
+    def __rtruediv__(self, other: Any) -> Any:
+        raise not_supported("a number or an array divided by a sparse matrix")
+
+    def __rpow__(self, n: Any) -> Any:
+        raise not_supported("a power of something with a sparse matrix as exponent")
+
     def __pow__(self, n: Any) -> Any:
         if not self.star_is_matmul:
             return self.power(n)
@@ -415,6 +428,10 @@ for _name in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arct
               "deg2rad", "rad2deg"):  # fmt: skip
     setattr(SparseMatrix, _name, _elementwise_of_entries(_name))
 
+
+_OPERATORS = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.matmul: "matmul", np.power: "pow",
+}  # fmt: skip
 
 # Among the results of a function it is a container of one leaf, its entries.
 tree.register(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
-from wengert.box.functions.lengths import agree
+from wengert.box.functions.lengths import agree, known
 from wengert.box.functions.operands import answer, array, cast, in_double, join
 from wengert.box.functions.reductions import average, count_of, kept_shape, reduced_axes
 from wengert.ops import elementwise as e
@@ -64,8 +64,7 @@ def _sample_weights(weights: Any, name: str, samples: int) -> Any:
     weights = array(weights)
     if ndim_of(weights) > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
-    if shape_of(weights)[0] != samples:
-        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    agree(shape_of(weights)[:1], (samples,), RuntimeError, f"incompatible numbers of samples and {name}")
     negative = e.less(weights, 0)
     if not isinstance(negative, Traced) and np.any(negative):
         raise ValueError(f"{name} cannot be negative")
@@ -117,17 +116,22 @@ def cov(
         ddof = 0 if bias else 1
 
     w, aweights = _both_weights(fweights, aweights, samples)
-    center, total = average(x, axis=1, weights=w, returned=True)
-    total = index(total, pattern=(0,)) if ndim_of(total) else total
     if w is None:
-        freedom: Any = samples - ddof
+        center, freedom = average(x, axis=1), known(samples) - ddof
+    else:
+        center, total = average(x, axis=1, weights=w, returned=True)
+        total = index(total, pattern=(0,)) if ndim_of(total) else total
+    if w is None:
+        pass
     elif ddof == 0:
         freedom = total
     elif aweights is None:
         freedom = total - ddof
     else:
         freedom = total - ddof * s.sum(w * aweights) / total
-    if freedom <= 0:
+    if isinstance(freedom, Traced):  # compiled code warns of nothing
+        freedom = e.maximum(freedom, 0.0)
+    elif freedom <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         freedom = np.float64(0.0)
     away = x - s.reshape(center, shape=(*shape_of(center), 1))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, cast, flat
 from wengert.box.functions.piecewise import basis, double, piece_of, spline_through
 from wengert.box.functions.shapes import moveaxis
@@ -22,7 +23,7 @@ from wengert.ops.index import ARRAY, index
 from wengert.types import ndim_of, shape_of
 
 
-class TensorSpline:
+class TensorSpline(Holder):
     """Knots and degrees for each of the first axes of the coefficients."""
 
     def __init__(self, knots: list[Any], coefficients: Any, degrees: list[int]):
@@ -87,7 +88,7 @@ def tensor_spline(grid: list[Any], values: Any, degrees: list[int]) -> TensorSpl
 # --------------------------------------------------------------------------------------------------- bivariate splines
 
 
-class Surface:
+class Surface(Holder):
     """What a bivariate spline of SciPy's is called as."""
 
     def __init__(self, spline: TensorSpline):

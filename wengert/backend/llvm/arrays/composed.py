@@ -252,21 +252,14 @@ def _broadcast_to(cx: Context, node: Node, x: Array, lengths: list[ir.Value]) ->
     extra = len(lengths) - x.ndim
     for k, n in enumerate(node.args[0].type.shape):
         own, wanted = x.lengths[k], lengths[k + extra]
-        if n != 1 and own is not wanted and (known(own) is None or known(own) != known(wanted)):
-            cx.fail_if(
-                cx.builder.icmp_signed("!=", own, wanted), "ValueError",
-                "an axis of length {0} cannot be broadcast to length {1}" + NEVER_ONE, own, wanted,
-            )  # fmt: skip
+        if n != 1:
+            cx.fail_if_differ(own, wanted, "an axis of length {0} cannot be broadcast to length {1}" + NEVER_ONE)
     return broadcasted(cx, x, lengths)
 
 
 def _same_size(cx: Context, old: Sequence[ir.Value], new: Sequence[ir.Value]) -> None:
     before, after = product(cx.builder, old), product(cx.builder, new)
-    if before is not after and (known(before) is None or known(before) != known(after)):
-        cx.fail_if(
-            cx.builder.icmp_signed("!=", before, after), "ValueError",
-            "cannot reshape an array of {0} elements into {1}", before, after,
-        )  # fmt: skip
+    cx.fail_if_differ(before, after, "cannot reshape an array of {0} elements into {1}")
 
 
 def reshaped(em: Emitter, x: Array, lengths: list[ir.Value]) -> Array:

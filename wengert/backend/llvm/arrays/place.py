@@ -142,19 +142,15 @@ class CheckedIndex:
 
     def _broadcast(self, arrays: list[Array]) -> None:
         """The lengths of the arrays, broadcast against each other."""
-        cx = self.cx
         rank = max(a.ndim for a in arrays)
         joint: list[ir.Value] = [I64(1)] * rank
         for a in arrays:
             for k, n in enumerate(a.lengths, rank - a.ndim):
                 if known(joint[k]) == 1:
                     joint[k] = n
-                elif known(n) != 1 and n is not joint[k] and (known(n) is None or known(n) != known(joint[k])):
-                    cx.fail_if(
-                        cx.builder.icmp_signed("!=", n, joint[k]), "IndexError",
-                        "shape mismatch: indexing arrays could not be broadcast together with lengths {0} and {1}",
-                        joint[k], n,
-                    )  # fmt: skip
+                elif known(n) != 1:
+                    message = "shape mismatch: indexing arrays could not be broadcast together with lengths {0} and {1}"
+                    self.cx.fail_if_differ(joint[k], n, message, "IndexError")
         self.joint = joint
 
     # -------------------------------------------------------------------------------------------------- the map

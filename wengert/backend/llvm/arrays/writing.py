@@ -144,12 +144,9 @@ def fitting(cx: Context, value: Array, lengths: list[ir.Value]) -> Array:
         if not value.ndim:
             return value
     for own, wanted in zip(value.lengths, lengths[len(lengths) - value.ndim :], strict=True):
-        if known(own) != 1 and own is not wanted and (known(own) is None or known(own) != known(wanted)):
-            cx.fail_if(
-                cx.builder.icmp_signed("!=", own, wanted), "ValueError",
-                "could not broadcast a value with {0} elements along an axis into a place with {1}" + NEVER_ONE,
-                own, wanted,
-            )  # fmt: skip
+        if known(own) != 1:
+            message = "could not broadcast a value with {0} elements along an axis into a place with {1}" + NEVER_ONE
+            cx.fail_if_differ(own, wanted, message)
     return broadcasted(cx, value, lengths)
 
 
@@ -179,12 +176,9 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
         for k, n in enumerate(piece.lengths):
             if k == axis:
                 lengths[axis] = plus(cx.builder, lengths[axis], n)
-            elif n is not lengths[k] and (known(n) is None or known(n) != known(lengths[k])):
-                cx.fail_if(
-                    cx.builder.icmp_signed("!=", n, lengths[k]), "ValueError",
-                    "all the input array dimensions except for the concatenation axis must match exactly: {0} and {1}",
-                    lengths[k], n,
-                )  # fmt: skip
+            else:
+                message = "all the input array dimensions except for the concatenation axis must match exactly"
+                cx.fail_if_differ(lengths[k], n, message + ": {0} and {1}")
     slot = frame.plan.slots[out]
     target = em.allocate(slot, lengths)
     strides = strides_of(cx, target)

@@ -29,7 +29,7 @@ from wengert.backend.llvm.arrays.buffer import (
 from wengert.backend.llvm.linalg import zero_rows
 from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, copy, fresh, letter, number
 from wengert.backend.llvm.linalg.subnormal import LiftedFactor
-from wengert.backend.llvm.linalg.tiles import Dots, Tile
+from wengert.backend.llvm.linalg.tiles import Dots, Tile, widths_of
 from wengert.backend.llvm.machine.hints import vector_bytes
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -82,7 +82,7 @@ def is_tiled(rows: int, inner: int, columns: int, dtype: np.dtype) -> bool:
     if vector_bytes() < 64 or rows * inner * dtype.itemsize > REREAD or inner > DEEP:
         return False
     lanes = 64 // dtype.itemsize
-    return 4 * lanes * len(_widths(columns, lanes)) <= 5 * columns  # few lanes of the last vectors are empty
+    return 4 * lanes * len(widths_of(columns, lanes)) <= 5 * columns  # few lanes of the last vectors are empty
 
 
 def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
@@ -227,15 +227,6 @@ _OVERLAP = 3
 """From so many blocks of rows on, the last one overlaps the one before, rather than being of another size."""
 
 
-def _widths(n: int, lanes: int) -> list[int]:
-    """Lengths of vectors that make up n elements: as many full ones as there are, then halves."""
-    found = []
-    while n:
-        found += [lanes] * (n // lanes)
-        n, lanes = n % lanes, lanes // 2
-    return found
-
-
 def _vector(cx: Any, x: Matrix, i: ir.Value, j: ir.Value, type: ir.Type) -> ir.Value:
     """Elements in a row from (i, j) on."""
     place = element_pointer(cx.builder, x.pointer, x.offset(cx, i, j), x.dtype)
@@ -313,7 +304,7 @@ def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | Non
         written = panels * whole
         with cx.loop(I64(panels)) as k:
             write(times(cx.builder, k, I64(whole)), (lanes,) * _PANEL)
-    widths = _widths(columns - written, lanes)
+    widths = widths_of(columns - written, lanes)
     for first in range(0, len(widths), _PANEL):
         write(I64(written + sum(widths[:first])), tuple(widths[first : first + _PANEL]))
 

@@ -1,9 +1,10 @@
 """Convolutions of channels (`ops/convolution.py`) as products of matrices.
 
 The elements that meet each weight are copied into a row each (im2col), for as many examples at a time as stay in the
-cache. Then a convolution is weights · columns, the gradient of the weights is result · columnsᵀ, added up over the
-examples, and that of the input is weightsᵀ · result, whose rows are added where they came from. A kernel of one element
-that meets all places needs no columns.
+cache; few channels, and pictures whose columns would be large, do without (`placed_convolution.py`). Then a convolution
+is weights · columns, the gradient of the weights is result · columnsᵀ, added up over the examples, and that of the
+input is weightsᵀ · result, whose rows are added where they came from. A kernel of one element that meets all places
+needs no columns.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
     times,
 )
+from wengert.backend.llvm.linalg import placed_convolution
 from wengert.backend.llvm.linalg.blas import is_tiled, multiply
 from wengert.backend.llvm.linalg.matrices import (
     Matrix,
@@ -43,6 +44,7 @@ from wengert.backend.llvm.linalg.matrices import (
     scratch,
     strides_of,
 )
+from wengert.backend.llvm.linalg.placed_convolution import Geometry, in_order
 from wengert.backend.llvm.machine.subroutines import shared_function
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -57,37 +59,11 @@ _FEWEST_ROWS = 8
 """So many rows of a first factor make tiles of a product worth their while."""
 
 
-@dataclass
-class Geometry:
-    """Sizes of a convolution: `outputs` and `inputs` channels in each of the groups."""
-
-    examples: int
-    groups: int
-    outputs: int
-    inputs: int
-    size: tuple[int, ...]
-    kernel: tuple[int, ...]
-    places: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilation: tuple[int, ...]
-    dtype: np.dtype
-
-    @property
-    def rows(self) -> int:
-        """Of the columns: the weights of an output channel."""
-        return self.inputs * math.prod(self.kernel)
-
-    @property
-    def each(self) -> int:
-        """Columns of one example."""
-        return math.prod(self.places)
-
-    @property
-    def together(self) -> int:
-        """How many examples are done at a time."""
-        fit = _CACHED // max(self.rows * self.each * self.dtype.itemsize, 1)
-        least = -(-_FEWEST // max(self.each, 1))
-        return min(self.examples, max(1, min(fit, least)))
+def _together(geo: Geometry) -> int:
+    """How many examples are done at a time."""
+    fit = _CACHED // max(geo.rows * geo.each * geo.dtype.itemsize, 1)
+    least = -(-_FEWEST // max(geo.each, 1))
+    return min(geo.examples, max(1, min(fit, least)))
 
 
 def emit(cx: Any, name: str, inputs: list[Buffer], out: Buffer, params: dict) -> Any:
@@ -102,28 +78,54 @@ def emit(cx: Any, name: str, inputs: list[Buffer], out: Buffer, params: dict) ->
         x[0], g, w[0] // g, w[1], tuple(x[2:]), tuple(w[2:]), tuple(y[2:]),  # type: ignore[arg-type]
         params["strides"], params["dilation"], out.dtype,
     )  # fmt: skip
-    _RULES[name](cx, geometry, *inputs, out)
+    if _needs_no_columns(name, geometry):
+        _placed(cx, name, geometry, inputs, out)
+    else:
+        _RULES[name](cx, geometry, *inputs, out)
     return "blas"
 
 
+def _needs_no_columns(name: str, geo: Geometry) -> bool:
+    """Whether a convolution is quicker without columns (`placed_convolution.py`), and can be done so."""
+    few = geo.outputs < placed_convolution.FEW_CHANNELS
+    is_worth_it = few or geo.rows * geo.each * geo.dtype.itemsize > placed_convolution.LARGE
+    if geo.dtype.kind != "f" or math.prod(geo.kernel) == 1 or not is_worth_it:
+        return False
+    if name == "conv_weight":
+        return geo.dilation[-1] == 1 and geo.kernel[-1] > 2
+    return geo.strides[-1] == 1 if name == "conv" else set(geo.strides) == {1}
+
+
+def _placed(cx: Any, name: str, geo: Geometry, inputs: list[Buffer], out: Buffer) -> None:
+    a, b = [in_order(cx, buffer) for buffer in inputs]
+    if name != "conv_input":
+        (placed_convolution.conv if name == "conv" else placed_convolution.conv_weight)(cx, geo, a, b, out)
+        return
+    with placed_convolution.if_finite(cx, b, geo.groups * geo.outputs * geo.rows, geo.dtype) as (then, otherwise):
+        with then:
+            placed_convolution.conv_input(cx, geo, a, b, out)
+        with otherwise:
+            _conv_input(cx, geo, a, b, out)
+
+
 def _conv(cx: Any, geo: Geometry, x: Buffer, w: Buffer, y: Buffer) -> None:
-    w = _in_order(cx, w)
+    w = in_order(cx, w)
     with _blocks(cx, geo, True) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
         found = _result_rows(cx, geo, y, start, count, group)
         _gemm(cx, _weights(cx, geo, w, group), columns, found, add=False)
-        if geo.together > 1:
+        if _together(geo) > 1:
             _move(cx, geo, y, found, start, count, group, into=True)
 
 
 def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None:
-    y, w = _in_order(cx, y), _in_order(cx, w)
+    y, w = in_order(cx, y), in_order(cx, w)
     whole = geo.groups * geo.inputs * math.prod(geo.size)
     with _blocks(cx, geo, True) as (start, count):
         _clear(cx, x, times(cx.builder, start, I64(whole)), times(cx.builder, count, I64(whole)))
         with cx.loop(I64(geo.groups)) as group:
             given = _result_rows(cx, geo, y, start, count, group)
-            if geo.together > 1:
+            if _together(geo) > 1:
                 _move(cx, geo, y, given, start, count, group, into=False)
             columns = _empty_columns(cx, geo, count)
             _gemm(cx, _weights(cx, geo, w, group).turned, given, columns, add=False)
@@ -131,15 +133,15 @@ def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None
 
 
 def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
-    y = _in_order(cx, y)
-    if geo.examples % geo.together == 0 and _is_tiled(geo.rows, geo.together * geo.each, geo.outputs, geo.dtype):
+    y = in_order(cx, y)
+    if geo.examples % _together(geo) == 0 and _is_tiled(geo.rows, _together(geo) * geo.each, geo.outputs, geo.dtype):
         _conv_weight_by_tiles(cx, geo, x, y, w)
         return
     _clear(cx, w, I64(0), I64(geo.groups * geo.outputs * geo.rows))
     with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
         given = _result_rows(cx, geo, y, start, count, group)
-        if geo.together > 1:
+        if _together(geo) > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
         _gemm(cx, given, columns.turned, _weights(cx, geo, w, group), add=True)
 
@@ -152,7 +154,7 @@ def _conv_weight_by_tiles(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffe
     with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
         given = _result_rows(cx, geo, y, start, count, group)
-        if geo.together > 1:
+        if _together(geo) > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
         turned = fresh(cx, given.columns, given.rows, geo.dtype)
         copy(cx, given.turned, turned)
@@ -179,7 +181,7 @@ NAMES = frozenset(_RULES)
 @contextmanager
 def _blocks(cx: Any, geo: Geometry, apart: bool) -> Iterator[tuple[ir.Value, ir.Value]]:
     """A loop over blocks of examples: the first, and how many there are. Threads share it if they are `apart`."""
-    n, step = geo.examples, geo.together
+    n, step = geo.examples, _together(geo)
     blocks = -(-n // step)
     work = 2 * geo.groups * geo.outputs * geo.rows * geo.each * step
     loop = shared(cx, [I64(blocks)], weight=work, cost=blocks * work) if apart else cx.loops([I64(blocks)])
@@ -191,23 +193,6 @@ def _blocks(cx: Any, geo: Geometry, apart: bool) -> Iterator[tuple[ir.Value, ir.
             left = minus(b, I64(n), start)
             count = b.select(b.icmp_signed("<", left, count), left, count)
         yield start, count
-
-
-def _in_order(cx: Any, buffer: Buffer) -> Buffer:
-    """The buffer if its elements lie in order, else a copy."""
-    lengths = [known(n) for n in buffer.lengths]
-    wanted, step = [], 1
-    for n in reversed(lengths):
-        wanted.append(step)
-        step *= n  # type: ignore[operator]
-    strides = [known(s) for s in strides_of(cx, buffer)]
-    if all(n == 1 or s == v for n, s, v in zip(lengths, strides, wanted[::-1], strict=True)):
-        return Buffer(buffer.pointer, buffer.lengths, None, buffer.dtype)
-    new = Buffer(scratch(cx, I64(step), buffer.dtype), buffer.lengths, None, buffer.dtype)
-    with cx.loops(buffer.lengths, buffer.dtype) as at:
-        value = load_element(cx.builder, buffer.pointer, dot(cx.builder, at, strides_of(cx, buffer)), buffer.dtype)
-        store_element(cx.builder, value, new.pointer, dot(cx.builder, at, strides_of(cx, new)), buffer.dtype)
-    return new
 
 
 def _clear(cx: Any, buffer: Buffer, start: ir.Value, count: ir.Value) -> None:
@@ -223,7 +208,7 @@ def _weights(cx: Any, geo: Geometry, w: Buffer, group: ir.Value) -> Matrix:
 
 
 def _empty_columns(cx: Any, geo: Geometry, count: ir.Value) -> Matrix:
-    wide = geo.together * geo.each
+    wide = _together(geo) * geo.each
     pointer = scratch(cx, I64(geo.rows * wide), geo.dtype)
     return Matrix(pointer, I64(geo.rows), times(cx.builder, count, I64(geo.each)), I64(wide), I64(1), geo.dtype)
 
@@ -231,7 +216,7 @@ def _empty_columns(cx: Any, geo: Geometry, count: ir.Value) -> Matrix:
 def _columns(cx: Any, geo: Geometry, x: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:
     """The elements that meet each weight, in a row each."""
     steps = [known(s) for s in strides_of(cx, x)]
-    plain = geo.together == 1 and geo.places == geo.size and math.prod(geo.kernel) == 1
+    plain = _together(geo) == 1 and geo.places == geo.size and math.prod(geo.kernel) == 1
     if plain and _is_flat(steps[2:], geo.size):
         at = dot(cx.builder, [start, times(cx.builder, group, I64(geo.inputs))], strides_of(cx, x)[:2])
         pointer = element_pointer(cx.builder, x.pointer, at, geo.dtype)
@@ -308,11 +293,11 @@ def _rows_function(cx: Any, dtype: np.dtype, n: int, step: int | None, back: boo
 def _result_rows(cx: Any, geo: Geometry, y: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:
     """Results of a group as a matrix, channels by places: of one example in place, of several in other memory."""
     n = I64(geo.each)
-    if geo.together == 1:
+    if _together(geo) == 1:
         first = plus(cx.builder, times(cx.builder, start, I64(geo.groups)), group)
         at = times(cx.builder, first, I64(geo.outputs * geo.each))
         return Matrix(element_pointer(cx.builder, y.pointer, at, geo.dtype), I64(geo.outputs), n, n, I64(1), geo.dtype)
-    wide = geo.together * geo.each
+    wide = _together(geo) * geo.each
     pointer = scratch(cx, I64(geo.outputs * wide), geo.dtype)
     return Matrix(pointer, I64(geo.outputs), times(cx.builder, count, n), I64(wide), I64(1), geo.dtype)
 

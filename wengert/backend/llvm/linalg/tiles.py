@@ -35,6 +35,15 @@ SMALL = 4
 """A tile of not more sums than this stands where it is used."""
 
 
+def widths_of(n: int, lanes: int) -> list[int]:
+    """Lengths of vectors that make up n elements: as many full ones as there are, then halves."""
+    found = []
+    while n:
+        found += [lanes] * (n // lanes)
+        n, lanes = n % lanes, lanes // 2
+    return found
+
+
 class Tile(NamedTuple):
     """So many rows, in vectors of such lengths."""
 
@@ -46,23 +55,26 @@ class Tile(NamedTuple):
     def types(self) -> list[ir.VectorType]:
         return [ir.VectorType(register_type(self.dtype), width) for width in self.widths]
 
-    def write(self, cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None = None) -> None:
+    def write(
+        self, cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None = None, placed: bool = False
+    ) -> None:
         """z = x·y for matrices of the tile's size, where rows of y lie in a row. With numbers that are `listed` in
-        memory, as many as x has columns, these columns of x and rows of y are multiplied."""
+        memory, as many as x has columns, these columns of x and rows of y are multiplied; if y is `placed`, they say
+        at which element each row of y begins, and all columns of x count."""
         in_a_row = known(x.right) == 1
-        if known(z.right) != 1 or self.rows * len(self.widths) <= SMALL:
-            self._write(cx.builder, x, y, z, listed)
+        if known(z.right) != 1 or (self.rows * len(self.widths) <= SMALL and not placed):
+            self._write(cx.builder, x, y, z, listed, placed)
             return
         values = [x.pointer, x.down, x.right, y.pointer, y.down, z.pointer, z.down, x.columns]
         if in_a_row:
             del values[2]
         if listed is not None:
             values.append(listed)
-        cx.builder.call(self._function(cx.module, in_a_row, listed is not None), values)
+        cx.builder.call(self._function(cx.module, in_a_row, listed is not None, placed), values)
 
-    def _function(self, module: ir.Module, in_a_row: bool, has_list: bool) -> ir.Function:
+    def _function(self, module: ir.Module, in_a_row: bool, has_list: bool, placed: bool) -> ir.Function:
         """The tile as a function; with numbers of x that lie in a row, or with their distance as an argument."""
-        kinds = [*(["row"] if in_a_row else []), *(["listed"] if has_list else [])]
+        kinds = [*(["row"] if in_a_row else []), *(["placed" if placed else "listed"] if has_list else [])]
         name = "_".join(map(str, ("tile", self.dtype.char, self.rows, *self.widths, *kinds)))
         found = module.globals.get(name)
         if found is not None:
@@ -83,11 +95,12 @@ class Tile(NamedTuple):
             Matrix(y, count, columns, y_down, I64(1), self.dtype),
             Matrix(z, rows, columns, z_down, I64(1), self.dtype),
             listed,
+            placed,
         )
         builder.ret_void()
         return function
 
-    def _write(self, b: ir.IRBuilder, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None) -> None:
+    def _write(self, b: ir.IRBuilder, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None, placed: bool) -> None:
         types, align, count = self.types, self.dtype.itemsize, x.columns
         starts = [sum(self.widths[:k]) for k in range(len(types))]
         zeros = [ir.Constant(t, [0.0] * t.count) for _ in range(self.rows) for t in types]
@@ -112,8 +125,10 @@ class Tile(NamedTuple):
             before = [b.phi(zero.type) for zero in zeros]
             which, row_of_y = k, following
             if listed is not None:
-                which = load_element(b, listed, k, np.dtype(np.int64))
-                row_of_y = element_pointer(b, y.pointer, times(b, which, y.down), self.dtype)
+                found_there = load_element(b, listed, k, np.dtype(np.int64))
+                which = k if placed else found_there
+                start = found_there if placed else times(b, which, y.down)
+                row_of_y = element_pointer(b, y.pointer, start, self.dtype)
             loaded = [b.load(at(row_of_y, I64(s)), typ=t, align=align) for t, s in zip(types, starts, strict=True)]
             offset, found = times(b, which, x.right), []
             for row in rows:
