@@ -58,7 +58,7 @@ from wengert.capture.values import (
 )
 from wengert.control.cond import cond
 from wengert.errors import StagingError
-from wengert.ir.aliases import root_of
+from wengert.ir.aliases import any_overlap, root_of
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type
 from wengert.ir.numbers import innermost
@@ -75,6 +75,8 @@ Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
 
 
+_MANY = 20
+"""Links between so many arrays are not looked at."""
 _DEEPEST = 400
 """Branches are staged in each other to this depth: a function that calls itself until some value is reached is not."""
 
@@ -193,19 +195,18 @@ class _Branch:
         """Which values may be the same as an array from outside, or as another one of them: for the number of the
         value and the id of the array, or the number of the other value, the array and the condition."""
         found: dict[tuple[int, Any], tuple[Any, Any]] = {}
+        facts = [self._facts_of(x) for x in values]
         for i, x in enumerate(values):
-            for other, holds in self._facts_of(x):
+            for other, holds in facts[i]:
                 if not self.capture.made(root_of(other)):
                     found[i, ("outside", id(other))] = (other, holds)
-            for j in range(i):
+            for j in [j for j in range(i) if facts[j]] if facts[i] else ():
                 y = values[j]
-                if not self._facts_of(x) or not self._facts_of(y):
-                    continue
                 if root_of(x) is root_of(y):
                     if self.capture.made(root_of(x)):
                         found[i, j] = (None, True if x is y else None)
                     continue
-                for other, holds in self._facts_of(x):
+                for other, holds in facts[i]:
                     if root_of(other) is root_of(y):
                         found[i, j] = (None, holds if other is y else None)
         return found
@@ -487,6 +488,7 @@ class _SameArray:
     told_by: int | None
     """The number of the result that says it, if it does not depend on the branch only."""
     is_to_be_returned: bool
+    group: Any = None
 
     def make(self, pred: Any, found: list[Any]) -> None:
         capture = running.state.capture
@@ -501,7 +503,7 @@ class _SameArray:
             same = pred
         elif self.conditions == (False, True):
             same = e.logical_not(pred)
-        capture.links.add(array, other, same, capture, self.is_to_be_returned)
+        capture.links.add(array, other, same, capture, self.is_to_be_returned, self.group)
 
 
 def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]]) -> list[_SameArray]:
@@ -521,7 +523,20 @@ def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]
             told_by = len(outputs)
             outputs.append((*conditions, "a condition"))
         links.append(_SameArray(i, other, conditions, told_by, any(internal)))
+    _note_exchange(links)
     return links
+
+
+def _note_exchange(links: Sequence[_SameArray]) -> None:
+    """Put links into one group (`ir/aliases.py`) if no two results are one array in either branch: `u, v = v, u`."""
+    outside = {id(link.other): link.other for link in links if link.other.__class__ is not int}
+    is_clear = all(c.__class__ is bool for link in links for c in link.conditions)
+    ways = [(id(link.other), k) for link in links for k, holds in enumerate(link.conditions) if holds is True]
+    if is_clear and len(ways) == len(set(ways)) and len(outside) < len(links) < _MANY and len(outside) > 1:
+        if not any(link.is_to_be_returned for link in links) and not any_overlap([*outside.values()]):
+            group = object()
+            for link in links:
+                link.group = group
 
 
 def defined(name: str, value: Any, is_free: bool = False) -> Any:

@@ -34,7 +34,7 @@ from wengert.types import dtype_of, shape_of
 
 _MOST = 12
 """There are no more arrays than this that may be the same, or it is an error: each is updated on every write."""
-_MOST_UPDATES = 500
+_MOST_UPDATES = 5000
 """Of one write: there may be many ways from one array to another."""
 
 
@@ -85,14 +85,14 @@ class Link:
     @property
     def holds(self) -> Any:
         """Where they are the same, as a value."""
-        return self.same.is_here() if self.same.__class__ is Place else self.same
+        return self.same.is_here() if self.same.__class__ is PlaceInOrder else self.same
 
     def ends(self) -> Iterator[tuple[Any, Any]]:
         yield self.a, self.b
         yield self.b, self.a
 
 
-class Place(NamedTuple):
+class PlaceInOrder(NamedTuple):
     """Of an array in a new order: where it was before, as a symbol, and a place where it may have been."""
 
     was: Any
@@ -118,22 +118,22 @@ class Links:
         """What variables stood for before the suites that are being staged, and the tag of the capture in which each
         suite stands. Inside of the suite nobody can get at it by these."""
 
-    def add(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool = False) -> None:
+    def add(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool = False, group: Any = None) -> None:
         """From now on `a` and `b` are the same array where `same` holds."""
         if not is_usable(b):
             b, same = root_of(b), None
         if shape_of(a) != shape_of(b) or dtype_of(a) != dtype_of(b):
             same = None  # one of them has room for something else that it may be
-        self._links.append(Link(a, b, same, owner, sleeps))
+        self._links.append(Link(a, b, same, owner, sleeps, None if same is None else group))
 
     def add_order(self, found: Sequence[Any], items: Sequence[Any], positions: Any, owner: Any) -> None:
         """`found` are the items in another order: the one at k is `items[positions[k]]`."""
-        group = None if len(items) > _MOST or _may_overlap(items) else object()
+        group = None if len(items) > _MOST or any_overlap(items) else object()
         for k, one in enumerate(found):
             was = call(index, positions, pattern=(k,))
             for j, item in enumerate(items):
                 if isinstance(item, Traced):
-                    self._links.append(Link(one, item, Place(was, j) if group else None, owner, group=group))
+                    self._links.append(Link(one, item, PlaceInOrder(was, j) if group else None, owner, group=group))
 
     def pass_on(self, old: Any, new: Any, owner: Any) -> None:
         """What may not be written to because of `old` may not because of `new` either, which takes its place."""
@@ -268,7 +268,8 @@ def _leads_back(link: Link, group: Any) -> bool:
     return group is not None and link.group is group
 
 
-def _may_overlap(items: Sequence[Any]) -> bool:
+def any_overlap(items: Sequence[Any]) -> bool:
+    """Whether two of these may have elements in common."""
     boxes = [x for x in items if isinstance(x, Traced)]
     return any(may_overlap(x, y) or x is y for x, y in itertools.combinations(boxes, 2))
 
