@@ -61,6 +61,9 @@ from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.strides import UNKNOWN
 
+_TRIES = 24
+"""So often a suite is captured until what is carried into it is what comes out; each time more is known of it."""
+
 
 def _numeric(value: Any) -> bool:
     return any(is_number(leaf) for leaf in leaves(value))
@@ -467,7 +470,7 @@ class Carried:
 
     def run(self, function: Callable[[Capture], Any]) -> tuple[Capture, list[Any], Any]:
         """Capture a suite, as often as needed: the block, what is carried after it, and what the function returns."""
-        for _ in range(12):
+        for _ in range(_TRIES):
             capture = Capture(varying=True)
             try:
                 with capturing(capture):
