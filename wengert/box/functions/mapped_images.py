@@ -144,7 +144,8 @@ def _blurred(frequencies: list[Any], sigma: list[Any]) -> Any:
 def _ndimage(module: Any) -> None:
     CALLERS[module.geometric_transform] = _geometric_transform(module.geometric_transform)
     CALLERS[module.generic_filter] = _generic_filter(module.generic_filter)
-    by_name = {"generic_laplace": _of_each_axis(_added), "generic_gradient_magnitude": _of_each_axis(_length)}
+    sums = {"generic_laplace": _added, "generic_gradient_magnitude": _length}
+    by_name = {name: first_by_name(getattr(module, name), _of_each_axis(f), 2) for name, f in sums.items()}
     register_all(module, by_name)
     responses = {"shift": _shifted, "gaussian": _blurred, "uniform": None, "ellipsoid": None}
     for name, response in responses.items():
