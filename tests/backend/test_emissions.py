@@ -30,7 +30,7 @@ BY_PYTHON = {
     "coincidences", "are_simple", "independent", "one_hot_argmax", "require_distinct", "succeeds", "reflecting",
     "rotate_in_null_space", "rotate_in_null_space_back",
     # the user's own code
-    "act", "observe", "integral", "linear_solution", "solution",
+    "act", "observe", "integral", "linear_solution", "solution", "refined_solution",
 }  # fmt: skip
 
 BY_QUADRATURE = {

@@ -6,7 +6,6 @@ import scipy.integrate as si
 import scipy.interpolate as sp
 
 import wengert as wg
-from wengert.errors import UnsupportedFunctionError
 
 X = np.linspace(0.0, 1.0, 8)
 Y = np.exp(-X) + 0.05 * np.sin(9 * X)
@@ -42,15 +41,12 @@ def test_values_and_derivatives(name):
     np.testing.assert_allclose(wg.grad(total)(Y) @ direction, slope, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["make_interp_spline", "grid", "krogh", "least squares", "nearest", "lagrange"])
+@pytest.mark.parametrize(
+    "name", ["make_interp_spline", "grid", "krogh", "least squares", "nearest", "lagrange", "smoothing"]
+)
 def test_compiled(name):
     f = PROGRAMS[name]
     np.testing.assert_allclose(wg.jit(f)(Y), f(Y), rtol=1e-12)
-
-
-def test_smoothing_is_not_compiled():
-    with pytest.raises(UnsupportedFunctionError, match="in a compiled function"):
-        wg.jit(PROGRAMS["smoothing"])(Y)
 
 
 def test_compiled_gradients():

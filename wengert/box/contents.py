@@ -34,7 +34,7 @@ def slot_names(kind: type) -> Iterator[str]:
 def own_slots(thing: Any) -> dict[str, Any]:
     """What the slots of an object hold, without asking a `__getattr__` of its class for those that are empty."""
     found: dict[str, Any] = {}
-    for name in slot_names(thing.__class__):
+    for name in slot_names(type(thing)):
         try:
             found[name] = object.__getattribute__(thing, name)
         except AttributeError:
@@ -98,7 +98,7 @@ _CONTAINERS: tuple[Any, ...] = (OrderedDict, defaultdict, dict, list, deque)
 
 def blank(thing: Any) -> Any:
     """Another object of the same class, for `put`; no code of the class runs."""
-    kind = thing.__class__
+    kind = type(thing)
     for base in _CONTAINERS:
         if issubclass(kind, base):
             new = base.__new__(kind)

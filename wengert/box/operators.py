@@ -105,10 +105,10 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
     if is_enclosed(a) or is_enclosed(b):
         if is_of_user(sys._getframe(2)):
             if apply is operator.pow:
-                Handlers.demand_alike(e.greater(x, 0), "ValueError")
-                Handlers.demand_alike(e.less_equal(e.power(x, y), sys.float_info.max), "OverflowError")
+                Handlers.demand_alike(lambda: e.greater(x, 0), "ValueError")
+                Handlers.demand_alike(lambda: e.less_equal(e.power(x, y), sys.float_info.max), "OverflowError")
             else:
-                Handlers.demand_alike(e.not_equal(y, 0), "ZeroDivisionError")
+                Handlers.demand_alike(lambda: e.not_equal(y, 0), "ZeroDivisionError")
         return
     if a.__class__ not in _REAL or b.__class__ not in _REAL:
         return

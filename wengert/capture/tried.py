@@ -8,7 +8,7 @@ exceptions of the frames say (Python's Objects/exception_handling_notes.txt): th
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -32,10 +32,13 @@ def refuse_failures(what: str, args: Sequence[Any], results: Sequence[Any]) -> N
         raise batch.apart(f"{what} is tried, and fails for some value")
 
 
-def demand_alike(ok: Any, error: str) -> None:
-    """Refuse what fails for some numbers of an interval and not for others, in a `try` of an enclosed function."""
-    ok = plain(ok)
-    if isinstance(ok, Traced) and ok._owner.encloses and ok._owner.tag and _is_tried(sys._getframe(2)):
+def demand_alike(is_ok: Callable[[], Any], error: str) -> None:
+    """Refuse what fails for some numbers of an interval and not for others, in a `try` of an enclosed function. It is
+    asked there only: a comparison is noted as a place where the function may jump."""
+    if not _is_tried(sys._getframe(2)):
+        return
+    ok = plain(is_ok())
+    if isinstance(ok, Traced) and ok._owner.encloses and ok._owner.tag:
         raise ok._owner.apart(f"{error} for some numbers, in a try,")  # type: ignore[attr-defined]
 
 

@@ -250,8 +250,8 @@ class Links:
             counts = self._counts()
             ways: dict[int, set] = {}
             for link in self._links:
-                for end in (link.a, link.b):
-                    ways.setdefault(id(root_of(end)), set()).add(link.group or link)
+                for key in (id(root_of(link.a)), id(root_of(link.b))):  # (a name for an end would hold it)
+                    ways.setdefault(key, set()).add(link.group or link)
             views = {id(end): id(end._view_of.root) for link in self._links for end in (link.a, link.b) if end._view_of}
             kept = []
             for link in self._links:

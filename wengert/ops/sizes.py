@@ -95,5 +95,5 @@ def raise_unless(ok: Any, error: str, message: str) -> None:
     """Raise unless a condition holds, which may be that of an interval: then it must for some number, and in a `try`
     that may catch it for all or none."""
     if not Handlers.catch(ok, error, message):
-        Handlers.demand_alike(ok, error)
+        Handlers.demand_alike(lambda: ok, error)
         call(require, ok, error=error, message=message)

@@ -60,7 +60,7 @@ class Handlers:
     """Whether somebody has taken care of the case that a condition does not hold."""
     catches: Callable[[str], bool] = staticmethod(lambda error: False)
     """Whether somebody would catch an exception of that name."""
-    demand_alike: Callable[[Any, str], None] = staticmethod(lambda ok, error: None)
+    demand_alike: Callable[[Callable, str], None] = staticmethod(lambda is_ok, error: None)
     """Refuse what fails for some numbers of an interval and not for others, where somebody may catch it."""
 
 
