@@ -73,14 +73,15 @@ class Lifted:
                 self.values.append(settled(x))
                 self._kept.append(x)
             return True
-        kind = _kind_of(type(x))  # (some objects have no attribute `__class__`: those in an .npz file)
+        own: Any = type(x)  # (some objects have no attribute `__class__`: those in an .npz file)
+        kind = _kind_of(own)
         if kind is None:
             return False
         known = self._touched.get(id(x))
         if known is not None:
             return known
         self._touched[id(x)] = changes = self._capture is not None and self._may_change(x)  # a function may call itself
-        if self._capture is not None and not changes and type(x) not in (FunctionType, MethodType, tuple):
+        if self._capture is not None and not changes and own not in (FunctionType, MethodType, tuple):
             self._outside.add(id(x))
         self._held[id(x)] = parts = kind.parts(x)
         self._kept.append(x)
