@@ -12,6 +12,7 @@ import ctypes
 import functools
 import itertools
 import linecache
+import opcode
 import os
 import re
 import sys
@@ -316,7 +317,8 @@ def explained(error: Exception) -> WengertError | None:
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
         if isinstance(error.__cause__ or error.__context__, ConcretizationError) and "array element" in str(error):
             return _not_written(frames)
-        if _OUR_CLASS.search(str(error)) and not (_PYTHONS_WORDS.match(str(error)) or _OF_NO_NUMBER.match(str(error))):
+        said = _said(error)
+        if _OUR_CLASS.search(said) and not (_PYTHONS_WORDS.match(said) or _OF_NO_NUMBER.match(said)):
             return _not_taken(error, frames)
         if _OF_CYTHON.match(str(error)):
             return _not_taken_by_compiled_code(error, frames)
@@ -384,6 +386,7 @@ _OUR_CLASS = re.compile(
     r"\bwengert\.(?:modes|ir|box)\.[\w.]+|\btraced array\b"
     r"|(?:\bTraced\(.*?\)|<symbol .*?>), input_type=\w+|\bTraced\([^()]*\)"
 )
+_OUR_VALUE = re.compile(r"\bTraced\(.*?\)+|<symbol .*?>|\btraced array\b")
 """How a traced value is called where libraries say what they were given; `input_type` is pydantic's way."""
 
 
@@ -403,9 +406,24 @@ _PYTHONS_WORDS = re.compile(
 """How Python refuses any number, traced or not."""
 
 
+def _said(error: BaseException) -> str:
+    """The words of an error. Where the user's own code raises it, a value in them complains of nothing."""
+    return _OUR_VALUE.sub("a number", str(error)) if _is_of_user(error) else str(error)
+
+
+def _is_of_user(error: BaseException) -> bool:
+    """Whether the user's own `raise` raises an error, rather than what is called."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not is_own_file(trace.tb_frame.f_code.co_filename):
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == opcode.opmap["RAISE_VARARGS"]
+
+
 def names_our_class(error: BaseException) -> bool:
     """Whether code that was given a traced value complains of its class, and would not complain of a number."""
-    said = str(error) if isinstance(error, (TypeError, ValueError)) else ""
+    said = _said(error) if isinstance(error, (TypeError, ValueError)) else ""
     return _OUR_CLASS.search(said) is not None and _OF_NO_NUMBER.match(said) is None
 
 

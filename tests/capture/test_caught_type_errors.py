@@ -53,3 +53,22 @@ def test_what_is_not_known_yet():
 
     for way in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
         np.testing.assert_allclose(way(1.5), -3 / 1.5**2)
+
+
+def raises(*args):
+    raise ValueError(*args)
+
+
+@pytest.mark.parametrize(
+    "say",
+    [lambda x: raises(x), lambda x: raises("bad", x), lambda x: raises("bad %r" % x), lambda x: raises(f"{x!r}")],  # noqa: UP031
+)
+def test_errors_of_users_name_values(say):
+    def f(x):
+        try:
+            return say(x)
+        except ValueError as error:
+            return x * x + (error.args[-1] if not isinstance(error.args[-1], str) else x)
+
+    for way in (wg.grad(f), wg.jit(wg.grad(f)), lambda x: wg.jvp(f, (x,), (1.0,))[1]):
+        assert way(1.5) == 4.0

@@ -73,15 +73,14 @@ class Lifted:
                 self.values.append(settled(x))
                 self._kept.append(x)
             return True
-        own: Any = type(x)  # (some objects have no attribute `__class__`: those in an .npz file)
-        kind = _kind_of(own)
+        kind = _kind(x)
         if kind is None:
             return False
         known = self._touched.get(id(x))
         if known is not None:
             return known
         self._touched[id(x)] = changes = self._capture is not None and self._may_change(x)  # a function may call itself
-        if self._capture is not None and not changes and own not in (FunctionType, MethodType, tuple):
+        if self._capture is not None and not changes and type(x) not in (FunctionType, MethodType, tuple):
             self._outside.add(id(x))
         self._held[id(x)] = parts = kind.parts(x)
         self._kept.append(x)
@@ -136,7 +135,7 @@ class Lifted:
         originals = {id(copy): x for x in self._kept if id(x) in self._copies for copy, _ in [self._copies[id(x)]]}
         for x in self._kept:
             copy, given = self._copies.get(id(x), (None, {}))
-            kind = _kind_of(x.__class__)
+            kind = _kind(x)
             if copy is None or kind is None or kind.blank is None:
                 continue
             now = kind.parts(copy)
@@ -171,7 +170,7 @@ class Lifted:
             return x
         if id(x) in made:
             return made[id(x)]
-        kind = _kind_of(x.__class__)
+        kind = _kind(x)
         assert kind is not None
         held = self._current(x, kind) if id(x) in self._outside else self._held[id(x)]
         if kind.blank is not None:  # it may hold itself
@@ -302,6 +301,12 @@ _TUPLE = _Kind(_parts_of_tuple, _made_tuple)
 _HELD = _Kind(lambda x: {("attribute", name): part for name, part in parts_of_held(x).items()}, _made_held)
 _OBJECT = _Kind(content, _filled, blank)
 _CONTAINERS = (list, dict, deque)
+
+
+def _kind(x: Any) -> _Kind | None:
+    """How a thing is looked into: by its own class, since some have another one for an attribute, or none."""
+    own: Any = type(x)
+    return _kind_of(own)
 
 
 @functools.lru_cache(maxsize=4096)
