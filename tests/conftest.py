@@ -59,6 +59,18 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20180101)
 
 
+_STATES: dict[int, Any] = {}
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_whatever_ran_before(request: pytest.FixtureRequest) -> None:
+    """A generator of a module's own starts each test where the first one found it: `--sample` leaves tests out."""
+    module = getattr(request.node, "module", None)  # (doctests have none)
+    for value in vars(module).values() if module is not None else ():
+        if isinstance(value, np.random.Generator):
+            value.bit_generator.state = _STATES.setdefault(id(value), value.bit_generator.state)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
     parser.addoption("--sample", type=int, metavar="N", help="N cases or so of each parametrised test, others each run")

@@ -6,7 +6,6 @@ import pytest
 
 import wengert as wg
 
-RANDOM = np.random.default_rng(3)
 N = 205  # whole vectors, halves of them and single elements
 
 
@@ -15,34 +14,34 @@ def power(x, y):
     return np.power(x, y)
 
 
-def exponents(x, most):
+def exponents(x, most, rng):
     """Exponents up to the largest for which results are numbers."""
-    return RANDOM.uniform(-1, 1, len(x)) * most / np.abs(np.log(x))
+    return rng.uniform(-1, 1, len(x)) * most / np.abs(np.log(x))
 
 
-def bases(kind, most):
+def bases(kind, most, rng):
     if kind == "ordinary":
-        return RANDOM.uniform(0.1, 9.0, N)
+        return rng.uniform(0.1, 9.0, N)
     if kind == "of all sizes":
-        return np.exp(RANDOM.uniform(-most, most, N))
+        return np.exp(rng.uniform(-most, most, N))
     if kind == "near one":
-        return 1 + RANDOM.uniform(1e-5, 1e-4, N) * RANDOM.choice([-1, 1], N)
-    return np.sqrt(2.0) * (1 + RANDOM.normal(size=N) * 1e-4)
+        return 1 + rng.uniform(1e-5, 1e-4, N) * rng.choice([-1, 1], N)
+    return np.sqrt(2.0) * (1 + rng.normal(size=N) * 1e-4)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", ["ordinary", "of all sizes", "near one", "near the root of two"])
-def test_errors_are_below_one_and_a_half_units(kind, dtype):
+def test_errors_are_as_small_as_said(kind, dtype, rng):
     most = 700.0 if dtype is np.float64 else 85.0
-    x = bases(kind, most).astype(dtype)
-    y = exponents(x.astype(float), most).astype(dtype)
+    x = bases(kind, most, rng).astype(dtype)
+    y = exponents(x.astype(float), most, rng).astype(dtype)
     found = power(x, y)
     assert found.dtype == dtype
     with mpmath.workdps(50):
         for a, b, c in zip(x, y, found, strict=True):
             exact = mpmath.mpf(float(a)) ** mpmath.mpf(float(b))
             unit = float(np.spacing(dtype(float(exact))))
-            assert abs(mpmath.mpf(float(c)) - exact) < 1.5 * unit, (a, b, c)
+            assert abs(mpmath.mpf(float(c)) - exact) < (1.7 if "root" in kind else 1.3) * unit, (a, b, c)
 
 
 SPECIAL = [
@@ -88,8 +87,8 @@ def test_whole_exponents_are_exact_where_results_are():
     np.testing.assert_array_equal(power(x, y), [float(int(a) ** int(b)) for a, b in zip(x, y, strict=True)])
 
 
-def test_one_unusual_element_does_not_change_the_others():
-    x, y = RANDOM.uniform(0.1, 9.0, 64), RANDOM.uniform(-3, 3, 64)
+def test_one_unusual_element_does_not_change_the_others(rng):
+    x, y = rng.uniform(0.1, 9.0, 64), rng.uniform(-3, 3, 64)
     expected = power(x, y)
     for k, number in ((3, -2.0), (17, 0.0), (40, np.nan)):
         changed = x.copy()
