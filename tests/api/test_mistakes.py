@@ -235,7 +235,7 @@ def test_who_looks_at_frames_sees_the_users():
 
     def f(x):
         names.append((inspect.stack()[0].function, traceback.extract_stack()[-1].name))
-        stopped = pdb.Pdb(stdin=io.StringIO("p type(x)\nc\n"), stdout=io.StringIO())
+        stopped = pdb.Pdb(stdin=io.StringIO("p type(x)\nc\n"), stdout=io.StringIO(), nosigint=True)
         stopped.set_trace()
         y = np.sum(x**2)
         names.append(stopped.stdout.getvalue().splitlines()[0])
