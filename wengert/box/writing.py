@@ -637,7 +637,9 @@ def check_masks(shape: tuple[int, ...], idx: Any) -> None:
     if any(isinstance(item, Traced) and dtype_of(item).kind == "b" for item in items):
         _check_computed(shape, items)
     for item in items:
-        if item.__class__ is list or (item.__class__ is np.ndarray and item.dtype == bool):
+        if (item.__class__ is list and not library.holds_foreign(item)) or (
+            item.__class__ is np.ndarray and item.dtype == bool
+        ):
             known: list[Any] = []
             for other in items:
                 known += [slice(None)] * _axes_of(other) if isinstance(other, Traced) else [other]
