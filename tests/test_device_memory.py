@@ -114,7 +114,17 @@ def flags(x):
     return np.sum(x[chosen] ** 3)
 
 
-@pytest.mark.parametrize("f", [numbers, computed_from_a_number, lists, flags])
+def filled(x):
+    part = np.zeros_like(x)
+    part[1] = 0.25
+    u = np.full_like(x, part[1])
+    k = 0
+    while u[0] * np.sum(x) < 3.0 and k < 5:
+        u, k = u * (1.5 + x[0]), k + 1
+    return np.sum(u * x) + np.linalg.det(np.outer(x[:2], x[:2]) + np.eye(2)) * k
+
+
+@pytest.mark.parametrize("f", [numbers, computed_from_a_number, lists, flags, filled])
 def test_numbers_and_lists_beside_arrays(f):
     more = (0.7,) if f is computed_from_a_number else ()
     every = tuple(range(1 + len(more)))

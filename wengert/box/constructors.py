@@ -320,10 +320,12 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 @_constructs(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     if not holds_traced(fill_value):
-        like = library.near() if np.ndim(fill_value) == 0 and isinstance(fill_value, (float, np.inexact)) else None
+        like = fill_value if library.is_foreign(fill_value) and not fill_value.ndim else None
+        if isinstance(fill_value, (float, np.inexact)):
+            like = library.near()
         if like is None:
             return _own(np.full(shape, fill_value, dtype, order))  # type: ignore[call-overload]
-        return _own(library.filled_like(like, shape, fill_value, type(fill_value) if dtype is None else dtype))
+        return _own(library.filled_like(like, shape, fill_value, dtype_of(fill_value) if dtype is None else dtype))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
     x = settled(as_operand(fill_value))
     y = s.copy(s.broadcast_to(x if dtype is None else cast(x, dtype), shape=shape))

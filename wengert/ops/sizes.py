@@ -30,7 +30,7 @@ size = zero(
 )
 """The length of an axis."""
 
-iota = zero("iota", lambda n: np.arange(int(n)), raises=LENGTHS, cost=FREE, expands=True, dtype=Dtype.POSITION)
+iota = zero("iota", lambda n: np.arange(n), raises=LENGTHS, cost=FREE, expands=True, dtype=Dtype.POSITION)
 """0, 1, …, n − 1. It has no operands."""
 
 
