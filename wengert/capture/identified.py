@@ -20,7 +20,8 @@ from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, wheth
 from wengert.capture.session import current
 from wengert.capture.values import is_symbolic, truth
 from wengert.errors import EscapedValueError, StagingError
-from wengert.ir.numbers import noted_boolean, python_class
+from wengert.ir.infer import demand_which, is_either
+from wengert.ir.numbers import innermost, noted_boolean, python_class
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 
@@ -103,6 +104,9 @@ def negation(x: Any) -> Any:
 def _is_same_number(x: Any, y: Any) -> Any:
     """`x is y` for values of which one is traced: there is one True and one False, and one of each small integer."""
     x, y = settled(x), settled(y)
+    for one, other in ((x, y), (y, x)):
+        if python_class(other) in (bool, int) or is_either(innermost(other)):
+            demand_which(innermost(one), "whether something is the same object is asked")
     kind = python_class(x)
     if kind not in (bool, int) or kind is not python_class(y):
         return False
