@@ -66,8 +66,8 @@ def demand_host(container: Any) -> None:
             library = type(behind(leaf)).__module__.partition(".")[0]
             raise DeviceError(
                 f"the solver is given arrays of {library}, and its iterations are with NumPy's",
-                remedy="solve with wg.argmin, wg.root or the methods for learning (wg.optimize.adam), which compute where "
-                "arrays are, or move the problem: x.get(), and the data of the function",
+                remedy="solve with wg.argmin, wg.root or the methods for learning (wg.optimize.adam), which compute "
+                "where arrays are, or move the problem: x.get(), and the data of the function",
             )
 
 
