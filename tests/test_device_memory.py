@@ -134,3 +134,22 @@ def test_numbers_and_lists_beside_arrays(f):
     tangents = (X[::-1].copy(), *more)
     got = wg.jvp(f, (strict(X), *more), (strict(tangents[0]), *more))[1]
     np.testing.assert_allclose(at_home(got), wg.jvp(f, (X, *more), tangents)[1], rtol=1e-12)
+
+
+def test_solvers_that_iterate_in_python_say_where():
+    for solve in (
+        lambda x: wg.optimize.minimize(lambda x: np.sum(x**2), x),
+        lambda x: wg.optimize.least_squares(lambda x: x**2 - 1, x),
+        lambda x: wg.to_scipy(lambda x: np.sum(x**2), x),
+        lambda x: wg.odeint(lambda t, y: -y, x, np.linspace(0.0, 1.0, 3)),
+        lambda x: wg.grad(lambda x: np.sum(wg.odeint(lambda t, y: -y, x, np.linspace(0.0, 1.0, 3))))(x),
+    ):
+        with pytest.raises(wg.errors.DeviceError, match="iterations are with NumPy's"):
+            solve(strict(X))
+    np.testing.assert_allclose(host(wg.argmin(lambda x: np.sum((x - 1) ** 2), strict(X))), 1.0)
+
+
+def test_derivatives_element_by_element():
+    np.testing.assert_allclose(host(wg.derivative(np.sin, order=3)(strict(X))), -np.cos(X))
+    cubes = wg.derivative_tensor(lambda x: np.sum(x**3), order=2)
+    np.testing.assert_allclose(host(cubes(strict(X))), cubes(X), atol=1e-12)
