@@ -127,6 +127,14 @@ def square(x: Bounds) -> Bounds:
     return unless_empty(Bounds(V.maximum(y.lo, 0), y.hi), x)
 
 
+def one_minus_square(x: Bounds) -> Bounds:
+    """(1 − |x|)·(1 + |x|), which decreases where it is positive, and where it is negative."""
+    one = dtype_of(x.lo).type(1) if dtype_of(x.lo).kind == "f" else 1.0
+    one = Bounds(one, one)
+    high, low = [multiply(subtract(one, Bounds(b, b)), add(one, Bounds(b, b))) for b in magnitudes(x)]
+    return unless_empty(Bounds(low.lo, high.hi), x)
+
+
 # ----------------------------------------------------------------------------------------------------------- quotients
 
 
