@@ -55,7 +55,7 @@ from wengert.ops.enclosures import (
 from wengert.ops.enclosures import copysign as copysign_enclosed
 from wengert.ops.enclosures import where as where_enclosed
 from wengert.ops.op import Traced, in_kind
-from wengert.ops.rounding import rounded_number
+from wengert.ops.rounding import Bounds, rounded_number
 from wengert.ops.traits import CHEAP, FREE, INTEGERS, MODERATE
 from wengert.types import SCALARS, dtype_of, scalar_like
 
@@ -113,9 +113,15 @@ logical_not = zero("logical_not", np.logical_not, elementwise=True, bounds=NOT)
 isnan = zero("isnan", np.isnan, elementwise=True, bounds=IS_NAN)
 isinf = zero("isinf", np.isinf, elementwise=True, bounds=IS_INFINITE)
 isfinite = zero("isfinite", np.isfinite, elementwise=True, bounds=IS_FINITE)
-spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE)
-isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE)
-exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True)
+
+
+def _enclosed_isclose(x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    return less_equal(absolute(x - y), atol + rtol * absolute(y))
+
+
+spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE, bounds=STEPWISE)
+isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE, bounds=composed(_enclosed_isclose))
+exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True, bounds=stated(arithmetic.exponent))
 """The second result of `np.frexp`."""
 stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True, marks=True, cost=FREE, moves=True, view=True)
 
@@ -394,7 +400,7 @@ ldexp = elementwise(
     (lambda z, x, n: ldexp(scalar_like(1, x), n), None),
     linear_in=(0,),
     cost=CHEAP,
-    bounds=composed(lambda x, n: x * ldexp(1.0, n)),
+    bounds=stated(lambda x, n: arithmetic.multiply(x, Bounds(ldexp(1.0, n.lo), ldexp(1.0, n.hi)))),
 )
 
 # ----------------------------------------------------------------------------------------- exponentials, logarithms

@@ -336,6 +336,17 @@ def hypot(x: Bounds, y: Bounds) -> Bounds:
     return unless_empty(Bounds(V.maximum(low, 0), high), x, y)
 
 
+def exponent(x: Bounds) -> Bounds:
+    """The exponent of two of the next power above |x|, which grows with it, but is zero at zero."""
+    op, (least, most) = TABLE["exponent"], magnitudes(x)
+    zero = V.equal(least, 0)
+    low, high = op(least), op(most)
+    return Bounds(choose(zero, V.minimum(_LEAST_EXPONENT, high), low), choose(zero, V.maximum(high, 0), high))
+
+
+_LEAST_EXPONENT = -1073
+
+
 def crosses_cut(y: Bounds, x: Bounds) -> Any:
     """Whether angles of points in a rectangle jump: at the negative axis, or at the origin."""
     return V.logical_and(V.less_equal(x.lo, 0), contains_zero(y))
