@@ -238,7 +238,9 @@ def _ive_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
         )
     if not np.any(v):
         return _FALLS_FROM_ONE(mode, op, (v, absolute(x)), params)
-    y = mode.bounds(_RISES_AND_FALLS(mode, op, args, params))
+    right = _RISES_AND_FALLS(mode, op, (v, absolute(x)), params)
+    left = where(np.equal(np.remainder(v, 2), 1), -right, right)
+    y = mode.bounds(where(greater(x, 0), right, left))
     z = mode.bounds(exp(-absolute(x)) * iv(v, x))
     return mode.enclosed(Bounds(maximum(y.lo, z.lo), minimum(y.hi, z.hi)))
 
