@@ -352,11 +352,17 @@ def _power_log(x: Any, p: Any, n: int) -> Any:
     return z * np.log(np.where(at_zero, 1, x), dtype=dtype_of(z)) ** n
 
 
+def _power_log_in_base(z: Any, x: Any, p: Any, n: int) -> Any:
+    """Without a logarithm it is a power, of which nothing is lost where the logarithm is zero."""
+    rest = power(x, p - 1) if n == 1 else n * power_log(x, p - 1, n=n - 1)
+    return p * power_log(x, p - 1, n=n) + rest
+
+
 power_log = elementwise(
     "power_log",
     _power_log,
     (
-        lambda z, x, p, n: p * power_log(x, p - 1, n=n) + n * power_log(x, p - 1, n=n - 1),
+        _power_log_in_base,
         lambda z, x, p, n: power_log(x, p, n=n + 1),
     ),
     bounds=composed_of_each(lambda x, p, n: where(equal(x, 0), 0.0, power(x, p) * log(x) ** n)),
