@@ -55,7 +55,7 @@ from wengert.ops.enclosures import (
 from wengert.ops.enclosures import copysign as copysign_enclosed
 from wengert.ops.enclosures import where as where_enclosed
 from wengert.ops.op import Traced, in_kind
-from wengert.ops.rounding import Bounds, rounded_number
+from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import CHEAP, FREE, INTEGERS, MODERATE
 from wengert.types import SCALARS, dtype_of, scalar_like
 
@@ -406,7 +406,7 @@ ldexp = elementwise(
     (lambda z, x, n: ldexp(scalar_like(1, x), n), None),
     linear_in=(0,),
     cost=CHEAP,
-    bounds=stated(lambda x, n: arithmetic.multiply(x, Bounds(ldexp(1.0, n.lo), ldexp(1.0, n.hi)))),
+    bounds=stated(arithmetic.ldexp),
 )
 
 # ----------------------------------------------------------------------------------------- exponentials, logarithms

@@ -347,6 +347,19 @@ def exponent(x: Bounds) -> Bounds:
 _LEAST_EXPONENT = -1073
 
 
+def ldexp(x: Bounds, n: Bounds) -> Bounds:
+    """x·2ⁿ, which is exact but for the largest and the smallest numbers."""
+    low, high = _extremes([V.ldexp(b, k) for b in x for k in n])
+    tiny = float(np.finfo(dtype_of(low)).tiny)
+
+    def exact(y: Any) -> Any:
+        return V.logical_and(V.greater_equal(V.absolute(y), tiny), V.less(V.absolute(y), math.inf))
+
+    zero = V.logical_and(V.equal(x.lo, 0), V.equal(x.hi, 0))
+    low = choose(V.logical_or(exact(low), zero), low, moved(low, -1))
+    return unless_empty(Bounds(low, choose(V.logical_or(exact(high), zero), high, moved(high, 1))), x)
+
+
 def crosses_cut(y: Bounds, x: Bounds) -> Any:
     """Whether angles of points in a rectangle jump: at the negative axis, or at the origin."""
     return V.logical_and(V.less_equal(x.lo, 0), contains_zero(y))
