@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.errors import WengertError
 from wengert.types import dtype_of, is_inexact
 
 _OPERATORS = tuple(
@@ -52,5 +53,5 @@ def holds_inexact(value: Any) -> bool:
         return False
     try:
         return bool(is_inexact(dtype_of(value)))
-    except (TypeError, AttributeError, ValueError):
+    except (TypeError, AttributeError, ValueError, WengertError):
         return not isinstance(value, (bool, int, np.generic))

@@ -15,6 +15,7 @@ from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.solvers.parameters import Parameters, real
 from wengert.solvers.told import Told
 from wengert.types import dtype_of
@@ -61,6 +62,25 @@ class Given:
         found = {name: value for name, value in arguments.items() if name not in self._omitted}
         return {name: plainly(value, self.is_complex) for name, value in found.items()}
 
+    def anew(self) -> dict[str, Any]:
+        """The arguments, with functions each call of which finds outside what was there when the solver was called:
+        they are called many times for one derivative, in differentiations of their own."""
+        return {name: self._beginning(value) for name, value in self.arguments.items()}
+
+    def _beginning(self, x: Any) -> Any:
+        if x.__class__ in (list, tuple):
+            return x.__class__([self._beginning(item) for item in x])
+        if x.__class__ not in (FunctionType, MethodType) or running.state.capture is not None:
+            return x
+        begin = self.parameters.left_behind.begin
+
+        @functools.wraps(x)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            begin()
+            return x(*args, **kwargs)
+
+        return called
+
     def told(self) -> Told:
         """What the solver tells besides the answer, when it has run."""
         self._told = Told(self.name, self.parameters.values)
@@ -74,7 +94,8 @@ class Given:
         """The result of a solver. One that says of itself that it has failed has no answer: whoever uses it gets the
         error, and a program that looks at `success` first may go on."""
         try:
-            return implementation(self)
+            with self.parameters.left_behind:
+                return implementation(self)
         except ConvergenceError as error:
             if self._told is None or (failed := self._told.failed(error)) is None:
                 raise
