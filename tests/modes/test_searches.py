@@ -132,7 +132,7 @@ def newton(a):
     x = 2.0
     for _ in range(40):
         y = x**3 - a
-        x = x - y / (3 * x * x) if y > 0 else x - y / (3 * x * x)
+        x = x - y / (3 * x * x) if y > 0 else x - y / (3 * x**2)
     return x
 
 

@@ -122,8 +122,8 @@ def warn_of_search(cut: Cutoff) -> None:
     """Say, once for each line, that a number which was found by comparisons has no derivative."""
     warnings.warn_explicit(
         ConstantResultWarning(
-            "a number that is found by comparisons, as by a bisection, counts as a constant: what depends on it lacks its "
-            "derivative\n"
+            "a number that is found by comparisons, as by a bisection, counts as a constant: what depends on it lacks "
+            "its derivative\n"
             f"  at {described_line(cut.filename, cut.line)}\n"
             "  remedy: one step of Newton's method from it, or scipy.optimize.brentq; if that is done already, or the "
             "number is a constant, compare wg.stop_gradient(x)\n"

@@ -93,8 +93,8 @@ class Searches:
         self.found: Cutoff | None = None
 
     def look_at(self, trace: Any, op: Op, values: tuple, slope: Callable[[], float]) -> None:
-        """A trace decides something by these plain values; `slope` is the size of the derivative of their difference, or
-        of the only one."""
+        """A trace decides something by these plain values; `slope` is the size of the derivative of their difference,
+        or of the only one."""
         if op.compares != "order" and (op.compares or op.rounds or len(values) > 1):
             return
         u = values[0]
