@@ -293,3 +293,49 @@ def test_a_table_in_an_object_is_made_once():
         return of.end() + of.end()
 
     np.testing.assert_allclose(wg.grad(twice)(2.0), -np.sin(1.0), rtol=1e-7)
+
+
+def kept_by_the_solver(p):
+    """A list that is passed on by `args=`."""
+    seen = []
+
+    def f(x, a, seen):
+        seen.append(1)
+        return x * x - a
+
+    return optimize.brentq(f, 0, 3, args=(p, seen)) * (1.0 if len(seen) > 3 else 0.0)
+
+
+def cached_by_arguments(p):
+    class Pendulum:
+        def __init__(self):
+            self.cache = {}
+
+        def slope(self, t, y, k):
+            return [y[1], -self.cache.setdefault("k", 2 * k) * np.sin(y[0])]
+
+    of = Pendulum()
+    y = integrate.solve_ivp(of.slope, (0, 1), [1.0, 0.0], args=(p,), t_eval=[1.0], rtol=1e-10, atol=1e-10).y[0, 0]
+    return y + of.cache["k"]
+
+
+def best_so_far(p):
+    best = [np.inf]
+
+    def f(x):
+        y = (x[0] - p) ** 2 + 1 + 0.5 * p
+        if y < best[0]:
+            best[0] = y
+        return y
+
+    found = optimize.minimize(f, [0.0])
+    return found.x[0] + found.fun
+
+
+@pytest.mark.parametrize("f", [kept_by_the_solver, cached_by_arguments, best_so_far])
+def test_each_call_for_a_derivative_finds_what_was_there_before(f):
+    at = np.array([1.7, 1.9])
+    slopes = [(f(p + 1e-4) - f(p - 1e-4)) / 2e-4 for p in at]
+    np.testing.assert_allclose([wg.grad(f)(p) for p in at], slopes, rtol=1e-5)
+    np.testing.assert_allclose(wg.vmap(f)(at), [f(p) for p in at], rtol=1e-9)
+    np.testing.assert_allclose(wg.grad(lambda at: np.sum(wg.vmap(f)(at)))(at), slopes, rtol=1e-5)

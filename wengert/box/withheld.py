@@ -22,8 +22,9 @@ _OPERATORS = tuple(
 class Withheld:
     """Stands for something that cannot be used here; whatever is done with it raises."""
 
-    def __init__(self, error: Callable[[], BaseException]):
+    def __init__(self, error: Callable[[], BaseException], instead: Any = None):
         self._error = error
+        self.instead = instead
 
     def __repr__(self) -> str:
         return "<not available here>"

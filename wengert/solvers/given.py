@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.dispatch import CALLERS
+from wengert.box.functions.left_behind import with_functions
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.ops.op import Traced
-from wengert.running import running
 from wengert.solvers.parameters import Parameters, real
 from wengert.solvers.told import Told
 from wengert.types import dtype_of
@@ -62,25 +61,6 @@ class Given:
         found = {name: value for name, value in arguments.items() if name not in self._omitted}
         return {name: plainly(value, self.is_complex) for name, value in found.items()}
 
-    def anew(self) -> dict[str, Any]:
-        """The arguments, with functions each call of which finds outside what was there when the solver was called:
-        they are called many times for one derivative, in differentiations of their own."""
-        return {name: self._beginning(value) for name, value in self.arguments.items()}
-
-    def _beginning(self, x: Any) -> Any:
-        if x.__class__ in (list, tuple):
-            return x.__class__([self._beginning(item) for item in x])
-        if x.__class__ not in (FunctionType, MethodType) or running.state.capture is not None:
-            return x
-        begin = self.parameters.left_behind.begin
-
-        @functools.wraps(x)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            begin()
-            return x(*args, **kwargs)
-
-        return called
-
     def told(self) -> Told:
         """What the solver tells besides the answer, when it has run."""
         self._told = Told(self.name, self.parameters.values)
@@ -94,7 +74,8 @@ class Given:
         """The result of a solver. One that says of itself that it has failed has no answer: whoever uses it gets the
         error, and a program that looks at `success` first may go on."""
         try:
-            with self.parameters.left_behind:
+            with self.parameters.left_behind as left:
+                self.arguments = left.anew(self.arguments)
                 return implementation(self)
         except ConvergenceError as error:
             if self._told is None or (failed := self._told.failed(error)) is None:
@@ -110,20 +91,17 @@ class Given:
 
 def plainly(x: Any, is_complex: bool = False) -> Any:
     """Functions of the user's as compiled code wants them: an array that one has just made is returned as an array."""
-    if x.__class__ in (list, tuple):
-        return x.__class__([plainly(item, is_complex) for item in x])
-    if x.__class__ is dict:
-        return {key: plainly(value, is_complex) for key, value in x.items()}
     if x.__class__ is SparseMatrix:
         return x.plain_if_known()
-    if x.__class__ not in (FunctionType, MethodType):
-        return x
 
-    @functools.wraps(x)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return _as_array(x(*args, **kwargs), is_complex)
+    def plain(f: Callable, path: tuple) -> Callable:
+        @functools.wraps(f)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return _as_array(f(*args, **kwargs), is_complex)
 
-    return called
+        return called
+
+    return with_functions(x, plain)
 
 
 def _as_array(x: Any, is_complex: bool) -> Any:

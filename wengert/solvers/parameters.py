@@ -34,14 +34,13 @@ class Parameters:
 
     def put(self, values: Sequence[Any]) -> Any:
         """The arguments with these values in place of the traced ones."""
-        self.left_behind.begin()
-        return self._lifted.with_real_numbers(values)
+        return self.left_behind.put(values)
 
     def run(self, name: str, values: Sequence[Any], find: Callable[[Any], Any]) -> Any:
         """What a solver finds with these plain values; what functions in the arguments change stays changed."""
         left = self.left_behind
         left.name = name
-        plain = left.watched(self.put(values), self._lifted.thing)
+        plain = left.watched(self._lifted.with_real_numbers(values))
         return left.run(lambda: find(plain))
 
 

@@ -165,7 +165,7 @@ def _solve_ivp(module: Any) -> None:
         found = told.runs[-1] if at_known_times else told.the_one("the times")
         begin, end = given["t_span"]
         y0 = states.real(given["y0"])
-        arguments = states.within(given.anew())
+        arguments = states.within(given.arguments)
         steps = _steps(rtol, atol, arguments.get("max_step", np.inf))
 
         def at(times: Any) -> Any:
@@ -252,8 +252,7 @@ def _odeint(module: Any) -> None:
     def of_scipy(given: Given) -> Any:
         rtol = 1.49e-8 if given["rtol"] is None else given["rtol"]
         atol = 1.49e-8 if given["atol"] is None else given["atol"]
-        arguments = given.anew()
-        func = arguments["func"]
+        arguments, func = given.arguments, given["func"]
         first = given["tfirst"]
         f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
         y0 = vector(array(given["y0"]))

@@ -17,7 +17,8 @@ more, there are plain numbers in all places.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -48,56 +49,89 @@ class LeftBehind:
         self._holders: list[tuple[Any, Any]] = []
         self._before: dict[int, Content] = {}
         self._after: dict[int, Content] | None = None
-        self._is_open = self._is_running = False
+        self._changing: set[int] = set()
+        self._is_open = self._is_running = self._has_begun = False
         self._calls: dict[Any, Callable[[bool], Any]] = {}
 
-    def __enter__(self) -> None:
-        if self._lifted.in_program:
-            return
-        self._is_open = True
-        self._holders, self._before = list(self._lifted.holders()), self._lifted.contents_before()
-        _look_at_globals(self._holders, self._before)
+    def __enter__(self) -> LeftBehind:
+        if not self._lifted.in_program:
+            self._is_open = True
+            self._holders, self._before = list(self._lifted.holders()), self._lifted.contents_before()
+            _look_at_globals(self._holders, self._before)
+        return self
 
     def run(self, solve: Callable[[], Any]) -> Any:
         """What a solver finds that runs copies of the functions on plain numbers."""
-        lifted = self._lifted
-        if lifted.in_program:
+        if self._lifted.in_program:
             found = solve()
-            lifted.refuse_changes(self.name)
+            self._lifted.refuse_changes(self.name)
             return found
-        self._put({**self._before, **(self._after or {})}, lifted.has_copy)
+        if self._has_begun:
+            self._put(self._before, self._suspects())
         self._is_running = True
-        found = solve()
-        self._is_running = False
-        self._after = {**self._now(), **lifted.contents_after()}
-        self._put(self._before)
+        try:
+            found = solve()
+        finally:
+            self._is_running = False
+        changed = {id(x) for x, kind in self._holders if _differ(kind.parts(x), self._before[id(x)])}
+        self._changing |= changed
+        self._after = {**self._now(changed), **self._lifted.contents_after()}
+        self._put(self._before, self._changing)
         return found
 
-    def begin(self) -> None:
-        """Functions are about to be called for a derivative: outside is what was there when the solver was called."""
-        if self._is_open and not self._is_running:
-            self._put(self._before, self._lifted.has_copy)
+    def begin(self, copies: Iterable[tuple] | None = None) -> None:
+        """A function is about to be called for a derivative, one of the last `copies` if nothing else is said: outside
+        is what was there when the solver was called. There are many such calls, in differentiations of their own."""
+        if not self._is_open or self._is_running:
+            return
+        self._has_begun = True
+        self._put(self._before, self._suspects())
+        for x, kind, copy, given in self._lifted.copies() if copies is None else copies:
+            if _differ(kind.parts(copy), given):
+                kind.made(copy, x, given)
 
-    def watched(self, x: Any, original: Any, rest: tuple = (), *path: Any) -> Any:
-        """Functions in arguments, made to remember with what they were called first; `rest` is what each call ends
-        with, by `args=`."""
-        if x.__class__ is dict:
-            rest = rest or original.get("args") or ()
-            return {k: self.watched(v, original[k], rest, *path, k) for k, v in x.items()}
-        if x.__class__ in (list, tuple) and x.__class__ is original.__class__ and len(x) == len(original):
-            pairs = enumerate(zip(x, original, strict=True))
-            return x.__class__([self.watched(*pair, rest, *path, k) for k, pair in pairs])
-        if x.__class__ is not FunctionType and x.__class__ is not MethodType:
-            return x
+    def _suspects(self) -> set[int] | None:
+        """What functions have changed when a solver ran them; `None`, which stands for anything, before it did."""
+        return None if self._after is None else self._changing
 
-        @functools.wraps(x)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            own = len(args) - len(rest)
-            if own >= 0 and not kwargs:
-                self.note_call(original, args[:own], rest, path)
-            return x(*args, **kwargs)
+    def anew(self, arguments: Any, copies: Iterable[tuple] = ()) -> Any:
+        """Arguments with functions that begin so at each call."""
+        if not self._is_open:
+            return arguments
 
-        return called
+        def beginning(f: Callable, path: tuple) -> Callable:
+            @functools.wraps(f)
+            def called(*args: Any, **kwargs: Any) -> Any:
+                self.begin(copies)
+                return f(*args, **kwargs)
+
+            return called
+
+        return with_functions(arguments, beginning)
+
+    def put(self, values: Sequence[Any]) -> Any:
+        """The arguments with these values in place of the traced ones, for a derivative."""
+        found = self._lifted.with_real_numbers(values)
+        return self.anew(found, list(self._lifted.copies())) if self._is_open else found
+
+    def watched(self, arguments: Any) -> Any:
+        """Functions in arguments, made to remember with what they were called first."""
+        originals = self._lifted.thing
+        rest = originals.get("args", ()) if originals.__class__ is dict else ()
+
+        def watching(f: Callable, path: tuple) -> Callable:
+            original = functools.reduce(operator.getitem, path, originals)
+
+            @functools.wraps(f)
+            def called(*args: Any, **kwargs: Any) -> Any:
+                own = len(args) - len(rest)
+                if own >= 0 and not kwargs:
+                    self.note_call(original, args[:own], rest, path)
+                return f(*args, **kwargs)
+
+            return called
+
+        return with_functions(arguments, watching)
 
     def note_call(self, original: Callable, args: tuple, rest: tuple, key: Any = None) -> None:
         """A function is called with plain numbers and the `rest` of its arguments. Only the first call counts."""
@@ -118,7 +152,7 @@ class LeftBehind:
             for place, part in after[key].items()
             if part is not before[key].get(place)
         )
-        tried = self._tried() if inexact else None
+        tried = self._tried(set(changed)) if inexact else None
         self._put(before)
         for x, kind in self._holders:
             if id(x) in changed:
@@ -133,34 +167,51 @@ class LeftBehind:
             if found and all(_is_same(part, one) for one in found):
                 new[place] = found[0] if any(isinstance(v, Traced) for v in Lifted(found[0]).values) else part
             else:
-                new[place] = _withheld(self.name, x)
+                new[place] = _withheld(self.name, x, part)
                 withheld.append(place)
         kind.made(x, x, new)
         if withheld:
-            numbers = {place: (new[place], plain(after[place])) for place in withheld}
-            running.state.afterwards.append(lambda: _put_numbers(x, kind, numbers))
+            running.state.afterwards.append(lambda: _put_numbers(x, kind, withheld))
 
-    def _tried(self) -> list[dict[int, Content]] | None:
+    def _tried(self, changed: set[int]) -> list[dict[int, Content]] | None:
         """What functions leave where they are called as they were first, and with arguments close by."""
         found = []
         for apart in (False, True):
-            self._put(self._before)
+            self._put(self._before, self._changing)
             try:
                 with np.errstate(all="ignore"):
                     for called in self._calls.values():
                         called(apart)
             except Exception:  # whatever it is, nothing is known
                 return None
-            found.append(self._now())
+            found.append(self._now(changed))
         return found
 
-    def _now(self) -> dict[int, Content]:
-        return {id(x): kind.parts(x) for x, kind in self._holders}
+    def _now(self, only: set[int]) -> dict[int, Content]:
+        return {id(x): kind.parts(x) for x, kind in self._holders if id(x) in only}
 
-    def _put(self, contents: dict[int, Content], but: Callable[[int], bool] = lambda key: False) -> None:
-        for x, kind in self._holders:
-            if not but(id(x)) and _differ(kind.parts(x), contents[id(x)]):
+    def _put(self, contents: dict[int, Content], only: set[int] | None = None) -> None:
+        for x, kind in self._holders if only is None else [h for h in self._holders if id(h[0]) in only]:
+            if _differ(kind.parts(x), contents[id(x)]):
                 kind.made(x, x, contents[id(x)])
+
+
+def with_functions(x: Any, wrap: Callable[[Callable, tuple], Any], path: tuple = ()) -> Any:
+    """Arguments of a solver with functions in place of those that it calls; containers without such stay the same."""
+    kind = x.__class__
+    if kind is FunctionType or kind is MethodType:
+        return wrap(x, path)
+    if kind is dict:
+        new: Any = {k: v if k in _PASSED_ON else with_functions(v, wrap, (*path, k)) for k, v in x.items()}
+        return x if all(new[k] is v for k, v in x.items()) else new
+    if kind is list or kind is tuple:
+        new = kind([with_functions(v, wrap, (*path, k)) for k, v in enumerate(x)])
+        return x if all(map(operator.is_, new, x)) else new
+    return x
+
+
+_PASSED_ON = ("args", "kwargs")
+"""Arguments that a solver gives to its functions."""
 
 
 class _Globals:
@@ -245,20 +296,38 @@ def _is_same(a: Any, b: Any, depth: int = 0) -> bool:
     return mine.keys() == other.keys() and all(_is_same(mine[place], other[place], depth + 1) for place in mine)
 
 
-def _put_numbers(x: Any, kind: Any, numbers: dict) -> None:
+def _put_numbers(x: Any, kind: Any, places: list) -> None:
     """Where nothing is differentiated any more, numbers take the places of what stands for them."""
     now = kind.parts(x)
-    new = {p: numbers[p][1] if p in numbers and part is numbers[p][0] else part for p, part in now.items()}
+    new = {**now, **{place: _numbers(now[place]) for place in places if place in now}}
     if _differ(new, now):
         kind.made(x, x, new)
 
 
-def _withheld(name: str, x: Any) -> Withheld:
-    where = "a global variable" if x.__class__ is _Globals else described(x)
+def _numbers(x: Any) -> Any:
+    if x.__class__ is Withheld:
+        return x.instead
+    if x.__class__ is list:
+        x[:] = [_numbers(item) for item in x]
+    elif x.__class__ is dict:
+        x.update({key: _numbers(item) for key, item in x.items()})
+    return tuple([_numbers(item) for item in x]) if x.__class__ is tuple else x
+
+
+def _withheld(name: str, holder: Any, part: Any) -> Any:
+    """What stands for numbers that are left in something: of lists, tuples and dicts, for each by itself."""
+    if not holds_inexact(part):
+        return part
+    if part.__class__ is list or part.__class__ is tuple:
+        return part.__class__([_withheld(name, holder, item) for item in part])
+    if part.__class__ is dict:
+        return {key: _withheld(name, holder, item) for key, item in part.items()}
+    where = "a global variable" if holder.__class__ is _Globals else described(holder)
     return Withheld(
         lambda: UnsupportedFunctionError(
             f"a number that a function given to {name} has left in {where} has no derivative rule: it depends on the "
             "way to the answer",
             remedy="compute it from the answer, after the call",
-        )
+        ),
+        plain(part),
     )

@@ -138,29 +138,23 @@ class Lifted:
         """What these held when they were found, by their ids."""
         return {id(x): self._held[id(x)] for x, _ in self.holders()}
 
-    def contents_now(self) -> dict[int, Content]:
-        return {id(x): kind.parts(x) for x, kind in self.holders()}
-
     def contents_after(self) -> dict[int, Content]:
-        """What they hold when the copies that were made last have been called: what is in a copy belongs into the thing
-        that it is a copy of."""
+        """What they shall hold when the copies that were made last have been called: what is in a copy belongs into
+        the thing that it is a copy of."""
         found = {}
-        for x, kind in self.holders():
-            copy, given = self._copies.get(id(x), (x, {}))
-            now = kind.parts(copy)
-            if copy is not x:
-                held = self._held[id(x)]
-                now = {place: held[place] if place in given and part is given[place] else self.original_of(part)
-                       for place, part in now.items()}  # fmt: skip
-            found[id(x)] = now
+        for x, kind, copy, given in self.copies():
+            held = self._held[id(x)]
+            found[id(x)] = {
+                place: held[place] if place in given and part is given[place] else self._originals.get(id(part), part)
+                for place, part in kind.parts(copy).items()
+            }
         return found
 
-    def has_copy(self, key: int) -> bool:
-        return key in self._copies
-
-    def original_of(self, x: Any) -> Any:
-        """What something is a copy of, if it is one of those that were made last."""
-        return self._originals.get(id(x), x)
+    def copies(self) -> Iterator[tuple[Any, Kind, Any, Content]]:
+        """Things with the copies that were made last, and what these were given."""
+        for x, kind in self.holders():
+            if id(x) in self._copies:
+                yield x, kind, *self._copies[id(x)]
 
     def refuse_changes(self, name: str) -> None:
         """In a compiled program there is no place any more for what was changed in copies."""

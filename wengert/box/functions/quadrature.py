@@ -318,8 +318,8 @@ def _of_parameters(lifted: Lifted, left: LeftBehind) -> tuple[list[Any], Callabl
     def function(t: Any, *parameters: Any) -> Any:
         left.note_call(lifted.thing[0], (t,), lifted.thing[1])
         if last[0] is None or not all(map(operator.is_, parameters, last[0])):  # one function for all evaluations
-            left.begin()
             last[:] = parameters, lifted.with_real_numbers(parameters)
+        left.begin()
         f, rest = last[1]
         return held(f(t, *rest))
 
@@ -472,14 +472,14 @@ def _quad_vec(original: Callable) -> Callable:
         options = {**dict(zip(names, positional, strict=False)), **options}
         left = LeftBehind(lifted, "scipy.integrate.quad_vec")
         values, function, places = _with_places(*_of_parameters(lifted, left), options)
-        a, b = settled(a), settled(b)
-        between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
-        first = function(between, *values)
-        shape, is_complex = shape_of(first), dtype_of(first).kind == "c"
-        if is_complex:
-            shape, function, options = (2, *shape), _in_two_parts(function), _measured_as_complex(options)
-        whole = Integrand(function, original, options, shape, whole=True, places=places, run=left.run)
         with left:
+            a, b = settled(a), settled(b)
+            between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
+            first = function(between, *values)
+            shape, is_complex = shape_of(first), dtype_of(first).kind == "c"
+            if is_complex:
+                shape, function, options = (2, *shape), _in_two_parts(function), _measured_as_complex(options)
+            whole = Integrand(function, original, options, shape, whole=True, places=places, run=left.run)
             y = integral(a, b, *values, integrand=whole)
         return (part(y, 0, 0) + 1j * part(y, 0, 1) if is_complex else y, *_told(whole, y))
 
