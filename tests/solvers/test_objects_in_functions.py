@@ -233,7 +233,10 @@ def variable(p, solve):
     return solve(f, p) + twice
 
 
-@of_solvers
+OUR_OWN = {"wg.root": lambda f, p: wg.root(f, 1.0), "wg.argmin": lambda f, p: wg.argmin(lambda x: f(x) ** 2 + x, 2.0)}
+
+
+@pytest.mark.parametrize("solve", (SOLVERS | OUR_OWN).values(), ids=SOLVERS | OUR_OWN)
 @pytest.mark.parametrize("f", [history, table, variable])
 def test_what_functions_keep_is_what_plain_python_keeps(f, solve):
     g = lambda p: f(p, solve)

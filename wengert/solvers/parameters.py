@@ -28,6 +28,7 @@ class Parameters:
         self._lifted = Lifted(arguments)
         self.values = self._lifted.real_numbers()
         self.any = bool(self._lifted.values)
+        self.in_program = self._lifted.in_program
         self.left_behind = LeftBehind(self._lifted)
         if self.any:
             self._lifted.called_later()

@@ -136,7 +136,7 @@ class LeftBehind:
     def note_call(self, original: Callable, args: tuple, rest: tuple, key: Any = None) -> None:
         """A function is called with plain numbers and the `rest` of its arguments. Only the first call counts."""
         if key not in self._calls:
-            args = tree.map(_own, args)
+            args = tree.map(lambda x: _own(plain(x)), args)
             self._calls[key] = lambda apart: original(*(tree.map(_near, args) if apart else args), *rest)
 
     def __exit__(self, *_: Any) -> None:
@@ -163,6 +163,8 @@ class LeftBehind:
         for place, part in after.items():
             if part is before.get(place) or not holds_inexact(part):
                 continue
+            if isinstance(part, Traced) and not part._is_cell:  # type: ignore[attr-defined]
+                new[place] = part = plain(part)
             found = [trial[id(x)].get(place) for trial in tried or ()]
             if found and all(_is_same(part, one) for one in found):
                 new[place] = found[0] if any(isinstance(v, Traced) for v in Lifted(found[0]).values) else part
