@@ -120,6 +120,8 @@ def warn_of_constant(cut: Cutoff) -> None:
 
 def warn_of_search(cut: Cutoff) -> None:
     """Say, once for each line, that a number which was found by comparisons has no derivative."""
+    if running.state.constants is not None:  # nobody has asked for this derivative
+        return
     warnings.warn_explicit(
         ConstantResultWarning(
             "a number that is found by comparisons, as by a bisection, counts as a constant: what depends on it lacks "
