@@ -28,6 +28,7 @@ from wengert.errors import user_frame
 from wengert.modes.cuts import Cutoff, is_of_a_rule
 from wengert.ops.op import Op
 from wengert.packages import is_ours
+from wengert.running import running
 
 _RECENT = 6
 """So many quantities in a row are small at the end of a search,"""
@@ -112,9 +113,15 @@ class Searches:
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = _Place()
-        if place.adds(u, slope) and self.found is None and not is_of_a_rule(trace):
+        if place.adds(u, slope) and self.found is None and not _is_followed(trace):
             frame = user_frame()
             self.found = frame and Cutoff(op.name, frame.f_code.co_filename, frame.f_lineno, True)
+
+
+def _is_followed(trace: Any) -> bool:
+    """Whether it is no program of the user's that compares: a rule of an inner differentiation, or one that looks for
+    jumps (`switches.py`), which has their derivatives."""
+    return is_of_a_rule(trace) or any(hasattr(t, "notes") for t in running.state.traces)
 
 
 def _first(x: Any) -> float:
