@@ -6,12 +6,12 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.dispatch import CALLERS
+from wengert.box.functions.left_behind import with_functions
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
@@ -79,7 +79,9 @@ class Given:
         """The result of a solver. One that says of itself that it has failed has no answer: whoever uses it gets the
         error, and a program that looks at `success` first may go on."""
         try:
-            return implementation(self)
+            with self.parameters.left_behind as left:
+                self.arguments = left.anew(self.arguments)
+                return implementation(self)
         except ConvergenceError as error:
             if self._told is None or (failed := self._told.failed(error)) is None:
                 raise
@@ -94,20 +96,17 @@ class Given:
 
 def plainly(x: Any, is_complex: bool = False) -> Any:
     """Functions of the user's as compiled code wants them: an array that one has just made is returned as an array."""
-    if x.__class__ in (list, tuple):
-        return x.__class__([plainly(item, is_complex) for item in x])
-    if x.__class__ is dict:
-        return {key: plainly(value, is_complex) for key, value in x.items()}
     if x.__class__ is SparseMatrix:
         return x.plain_if_known()
-    if x.__class__ not in (FunctionType, MethodType):
-        return x
 
-    @functools.wraps(x)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return _as_array(x(*args, **kwargs), is_complex)
+    def plain(f: Callable, path: tuple) -> Callable:
+        @functools.wraps(f)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return _as_array(f(*args, **kwargs), is_complex)
 
-    return called
+        return called
+
+    return with_functions(x, plain)
 
 
 def _as_array(x: Any, is_complex: bool) -> Any:
