@@ -12,7 +12,7 @@ def deep_enough(evaluate: Callable, deepest: int, values: tuple, args: tuple) ->
     """`evaluate(depth, *args)` at the depth from which on it stays the same, which is found out on `values`."""
     depth = 8
     last = evaluate(depth, *values)
-    goes_on = True
+    goes_on: Any = True
     while goes_on and depth < deepest:
         depth = 2 * depth
         now = evaluate(depth, *values)
