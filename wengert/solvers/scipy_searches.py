@@ -219,7 +219,10 @@ def _leastsq(module: Any) -> None:
             return x, flag
         slopes = jacobian(lambda x: residuals(given.arguments, x))(x)
         covariance = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
-        details = {"nfev": told.field("nfev", read=lambda found: found[2]["nfev"]), "fvec": residuals(given.arguments, x)}
+        details = {
+            "nfev": told.field("nfev", read=lambda found: found[2]["nfev"]),
+            "fvec": residuals(given.arguments, x),
+        }
         return x, covariance, details, *_fields(told, ("mesg",), 3), flag
 
 
