@@ -20,14 +20,15 @@ from pathlib import Path
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _FOLLOWED = tuple(
-    _PACKAGE + os.path.join(*names) + os.sep
+    _PACKAGE + os.path.join(*names)
     for names in (
-        ("algorithms",),
-        ("graphs", "kernels"),
-        ("capture", "followed"),
-        ("nn",),
-        ("infer",),
-        ("optimize", "first_order"),
+        ("algorithms", ""),
+        ("graphs", "kernels", ""),
+        ("capture", "followed", ""),
+        ("nn", ""),
+        ("infer", ""),
+        ("optimize", "first_order", ""),
+        ("box", "distributions", "expansions.py"),
     )
 )
 """Code of this package that is written, and followed, like a user's, so that it compiles."""

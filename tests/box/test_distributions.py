@@ -155,6 +155,9 @@ def in_the_tail(f, reference, *args, rtol=1e-11):
     exact = tuple(map(mp.mpf, args))
     assert_allclose(value, float(reference(*exact)), rtol=rtol)
     assert_allclose(slopes, mp_slopes(reference, *exact), rtol=rtol, atol=1e-250)
+    compiled = wg.jit(wg.value_and_grad(f, argnums=tuple(range(len(args)))))(*args)
+    assert_allclose(compiled[0], value, rtol=1e-13)
+    assert_allclose(compiled[1], slopes, rtol=rtol, atol=1e-250)
 
 
 @pytest.mark.parametrize("x", [-30.0, -1000.0, 6.0])

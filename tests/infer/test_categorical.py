@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 import wengert as wg
 from wengert import infer
@@ -51,6 +52,36 @@ def test_observed_categories_draws_and_values_that_are_none():
     for wrong in ([0.2, 0.2], [-0.1, 1.1], 0.3):
         with pytest.raises(infer.ModelError, match="categor"):
             infer.categorical(wrong)
+
+
+CUTS = np.array([-1.0, 0.5, 2.0])
+BY_LOGITS = {
+    "bernoulli": (infer.bernoulli_logit, lambda eta: stats.bernoulli(expit(eta))),
+    "binomial": (lambda eta: infer.binomial_logit(4, eta), lambda eta: stats.binom(4, expit(eta))),
+    "poisson": (infer.poisson_log, lambda eta: stats.poisson(np.exp(eta))),
+    "ordered": (
+        lambda eta: infer.ordered_logistic(eta, CUTS),
+        lambda eta: infer.categorical(np.diff(expit(CUTS - eta), prepend=0.0, append=1.0)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_LOGITS)
+def test_probabilities_given_by_logits(name):
+    """They are those of SciPy's distributions; far out, where these round to zero, log-densities are linear."""
+    ours, theirs = BY_LOGITS[name]
+    for eta in (-1.3, 0.2, 2.0):
+        np.testing.assert_allclose(ours(eta).pmf(np.arange(-1, 6)), theirs(eta).pmf(np.arange(-1, 6)), atol=1e-15)
+    probabilities = ours(0.2).pmf(np.arange(6))
+    drawn = np.bincount(ours(0.2).rvs(size=20000, random_state=1), minlength=6)[:6] / 20000
+    assert np.all(np.abs(drawn - probabilities) < 5 * np.sqrt(0.25 / 20000))
+    far = lambda eta: ours(eta).logpmf(np.array([1, 1]))[0]
+    assert np.isfinite(far(-800.0))
+    assert wg.jit(wg.grad(far))(-800.0) == 1.0
+    model = lambda y: infer.observe(y, ours(infer.sample("b", stats.norm(0, 5)) * np.arange(3.0)))
+    y = np.array([1, 0, 1])
+    expected = stats.norm(0, 5).logpdf(0.3) + sum(np.log(theirs(0.3 * k).pmf(y[k])) for k in range(3))
+    np.testing.assert_allclose(infer.posterior(model, y).log_density(np.array([0.3])), expected)
 
 
 def test_the_score_of_categories():

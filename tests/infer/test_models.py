@@ -293,6 +293,54 @@ def test_correlations_of_the_lkj_distribution(eta, rng):
     np.testing.assert_allclose(infer.lkj(2, eta).logpdf(two), stats.beta.logpdf((1 + r) / 2, eta, eta) - np.log(2))
 
 
+def test_what_a_model_writes_to_its_values_changes_nothing_else():
+    """`mu = m; mu += 1` is arithmetic if m is a number, and an array that a site gave is the model's own."""
+    y, u = np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.5, -0.3, 0.2, 0.4])
+
+    def writing(y):
+        s = infer.sample("s", stats.expon())
+        h = infer.sample("h", stats.norm(0, 1), shape=3)
+        m = infer.sample("m", stats.norm(0, 1))
+        mu = m
+        mu += 1
+        h[0] /= np.sqrt(1 + s)
+        h += m
+        infer.record("path", h)
+        h *= 2
+        infer.observe(y, stats.norm(h + mu, 1))
+
+    def pure(y):
+        s = infer.sample("s", stats.expon())
+        h = infer.sample("h", stats.norm(0, 1), shape=3)
+        m = infer.sample("m", stats.norm(0, 1))
+        path = infer.record("path", h * np.stack([1 / np.sqrt(1 + s), 1.0, 1.0]) + m)
+        infer.observe(y, stats.norm(2 * path + (m + 1), 1))
+
+    p, q = infer.posterior(writing, y), infer.posterior(pure, y)
+    for way in (lambda f: f, wg.jit):
+        np.testing.assert_allclose(way(p.log_density)(u), q.log_density(u), rtol=1e-14)
+        np.testing.assert_allclose(way(wg.grad(p.log_density))(u), wg.grad(q.log_density)(u), rtol=1e-12, atol=1e-14)
+    for name, value in q.constrain(u).items():
+        np.testing.assert_allclose(p.constrain(u)[name], value, rtol=1e-14)
+    draws = {"s": np.ones((1, 2)), "h": np.ones((1, 2, 3)), "m": np.ones((1, 2))}
+    for see in (
+        lambda model: infer.prior_predictive(model, y, draws=3),
+        lambda model: infer.posterior_predictive(model, y, draws=draws),
+        lambda model: infer.log_likelihood(model, y, draws=draws),
+    ):
+        for name, value in see(pure).items():
+            np.testing.assert_allclose(see(writing)[name], value, rtol=1e-14)
+    assert np.all(draws["h"] == 1)
+
+    def density(x):
+        s = x["s"]
+        s += 1
+        return -(x["s"] ** 2)
+
+    p = infer.posterior(density, init={"s": 1.0})
+    assert p.log_density(np.array([3.0])) == p.value_and_gradient(np.array([3.0]))[0] == -9.0
+
+
 def test_what_is_given_is_checked():
     flat = lambda q: -(q**2)
     with pytest.raises(infer.ModelError, match="init="):

@@ -178,6 +178,26 @@ def test_sparse_programs_without_an_answer():
     np.testing.assert_allclose(wg.lp(-np.ones(2), G, h), [2.0, 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+def test_an_answer_needs_no_derivative(kind, rng):
+    """Multipliers that are not unique, weights so large that steps are rounding errors: x is there all the same."""
+    P, q = np.array([[3.0, 0.5], [0.5, 2.0]]), np.array([-4.0, -3.0])
+    G, h = np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0.0, 0.0])
+    np.testing.assert_allclose(wg.qp(kind(P), q, kind(G), h), [0.625, 0.375], atol=1e-9)
+    for k in range(20):
+        n, m = 6, 4
+        root = rng.normal(size=(n, 2))
+        P, q, x = root @ root.T, rng.normal(size=n) * 10.0 ** rng.integers(-3, 4), np.round(rng.normal(size=n))
+        rows = np.round(1.5 * rng.normal(size=(m, n)))
+        G = np.concatenate([rows, rows[:1], np.eye(n), -np.eye(n)])
+        h = np.concatenate([rows @ x, rows[:1] @ x, np.maximum(x, 0) + 1, np.maximum(-x, 0)])
+        x, z, _ = wg.qp(kind(P), q, kind(G), h, full=True)
+        scale = 1 + np.max(np.abs(q))
+        np.testing.assert_allclose(P @ x + q + G.T @ z, 0, atol=1e-7 * scale, err_msg=str(k))
+        assert np.max(G @ x - h) < 1e-7 * scale
+        np.testing.assert_allclose(z * (h - G @ x), 0, atol=1e-7 * scale)
+
+
 def test_programs_without_a_unique_answer_say_so():
     """All points of an edge are smallest; three constraints meet in a corner of the plane."""
     with pytest.raises(ConvergenceError, match=r"wg\.lp has no answer, or no unique one"):

@@ -111,8 +111,31 @@ def test_a_search_that_only_compares_is_not_constant(monkeypatch):
         wg.grad(lambda p: 1.0 * so.golden(lambda x: (x - p) ** 2))(3.0)
 
 
+FULL = {
+    "fmin": lambda f, p: so.fmin(f, [0.0], args=(p,), full_output=True, retall=True, disp=False, xtol=1e-9)[:2],
+    "fmin_powell": lambda f, p: so.fmin_powell(f, [0.0], args=(p,), full_output=True, disp=False)[:2],
+    "fmin_bfgs": lambda f, p: so.fmin_bfgs(f, [0.0], args=(p,), full_output=True, disp=False)[:2],
+    "fmin_slsqp": lambda f, p: so.fmin_slsqp(f, [0.0], args=(p,), full_output=True, iprint=0, acc=1e-12)[:2],
+    "brute": lambda f, p: so.brute(f, ((-2.0, 2.0),), args=(p,), full_output=True)[:2],
+    "brent": lambda f, p: so.brent(lambda x: f([x], p), full_output=True)[:2],
+    "fminbound": lambda f, p: so.fminbound(lambda x: f([x], p), -2.0, 2.0, full_output=True)[:2],
+}
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_the_value_that_full_output_gives_is_differentiated(name):
+    """At p²/2 the function is p⁴/4 + p."""
+    f = lambda x, p: (x[0] - p**2 / 2) ** 2 + p**4 / 4 + p
+    ends = lambda p: np.sum(FULL[name](f, p)[0]) + 10 * FULL[name](f, p)[1]
+    for way in (wg.grad(ends), wg.jit(wg.grad(ends))):
+        assert np.isclose(way(0.8), 0.8 + 10 * (0.8**3 + 1), rtol=1e-6)
+    counts = []
+    wg.grad(lambda p: (counts.append(so.fmin_bfgs(f, [0.0], args=(p,), full_output=True, disp=False)[4]), p)[1])(0.8)
+    assert counts[0] > 0
+    fit = lambda p: so.leastsq(lambda x: np.array([x[0] - p, p * x[1]]), [0.0, 0.0], full_output=True)
+    assert np.isclose(wg.grad(lambda p: fit(p)[1][1, 1] + np.sum(fit(p)[2]["fvec"]))(2.0), -0.25)
+
+
 def test_refusals():
-    with pytest.raises(wg.errors.UnsupportedFunctionError, match="full_output"):
-        wg.grad(lambda p: so.fmin(lambda x: (x[0] - p) ** 2, [0.0], full_output=True)[0][0])(1.0)
     with pytest.raises(wg.errors.ConvergenceError):
-        wg.grad(lambda p: so.brute(lambda x: (x - p) ** 2, ((-2.0, 2.0),), finish=None)[0])(0.3)
+        wg.grad(lambda p: so.brute(lambda x: (x[0] - p) ** 2, ((-2.0, 2.0),), finish=None))(0.3)

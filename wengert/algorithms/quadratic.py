@@ -11,6 +11,8 @@ from wengert.errors import ConvergenceError
 
 _NEARLY = 0.99
 """How far a step may go towards the boundary."""
+CLOSE = 1e-6
+"""From there on residuals that grow again say that rounding errors are all that is left."""
 
 
 def dense_kkt(P, G, weights, A, shift):
@@ -52,7 +54,8 @@ def interior_point(P, q, G, h, A, b, tol, maxiter, kkt, solve, largest):
     lowest = np.min(z, initial=0.0)
     if lowest <= 0:
         z = z + (1 - lowest)
-    size = np.inf
+    size = smallest = np.inf
+    best = x, z, y
     count = 0
     while size > tol and count < maxiter:
         weights = z / s
@@ -87,9 +90,12 @@ def interior_point(P, q, G, h, A, b, tol, maxiter, kkt, solve, largest):
         gap = np.sum(s * z) / np.maximum(m, 1) / (1 + np.abs(q @ x))
         size = np.maximum(np.maximum(dual, primal), gap)
         count = count + 1
-        if np.isnan(size):  # nothing is feasible, or nothing is smallest
+        if size < smallest:
+            best, smallest = (x, z, y), size
+        # Nothing is feasible, or nothing is smallest; or weights are so large that multipliers are rounding errors.
+        if np.isnan(size) or (smallest < CLOSE and size > 100 * smallest):
             count = maxiter
-    return x, z, y, size, count
+    return *best, smallest, count
 
 
 def refined(P, q, G, h, A, b, x, z, y):

@@ -47,6 +47,7 @@ from wengert.box.dispatch import (
     no_rule_yet,
 )
 from wengert.box.distributions.lookup import is_of_scipy_stats
+from wengert.box.distributions.tails import Depths
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
@@ -59,7 +60,7 @@ from wengert.capture import rewrite
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value, without_follower
 from wengert.capture.draws import GENERATORS, random_method
-from wengert.capture.followed import folds
+from wengert.capture.followed import depths, folds
 from wengert.capture.followed.elements import each
 from wengert.capture.held_arrays import takes_held, with_held
 from wengert.capture.instrument import (
@@ -128,6 +129,7 @@ _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
 Vectorized.loop = staticmethod(lambda *args: instrument(each)(*args))
+Depths.deep_enough = staticmethod(lambda *args: instrument(depths.deep_enough)(*args))
 Folds.reduced = staticmethod(lambda *args: instrument(folds.reduced)(*args))
 Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*args))
 

@@ -12,6 +12,7 @@ from wengert.infer.expectations import expectation_grad
 from wengert.infer.handlers import ModelError
 from wengert.infer.laplace import laplace
 from wengert.infer.lkj import lkj, lkj_cholesky
+from wengert.infer.logits import bernoulli_logit, binomial_logit, ordered_logistic, poisson_log
 from wengert.infer.mixture import mixture
 from wengert.infer.model import factor, flat, observe, plate, record, sample
 from wengert.infer.pathfinder import NotConvergedWarning, pathfinder
@@ -35,6 +36,8 @@ __all__ = [
     "Samples",
     "advi",
     "amortized",
+    "bernoulli_logit",
+    "binomial_logit",
     "categorical",
     "check",
     "expectation_grad",
@@ -49,10 +52,12 @@ __all__ = [
     "mixture",
     "nuts",
     "observe",
+    "ordered_logistic",
     "pathfinder",
     "plate",
     "plot_energy",
     "plot_pairs",
+    "poisson_log",
     "posterior",
     "posterior_predictive",
     "prior_predictive",

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
 from wengert.infer import distributions, transforms
 from wengert.infer.handlers import ModelError, handler_for
 
@@ -39,7 +40,7 @@ def sample(name: str, dist: Any, shape: Any = None, transform: transforms.Transf
             `transform=infer.transforms.ordered` restricts the density to increasing values.
 
     Returns:
-        The value, which the model goes on with.
+        The value, which the model goes on with; an array is the model's own, to write to.
     """
     handler = handler_for("infer.sample")
     if not isinstance(name, str):
@@ -47,7 +48,13 @@ def sample(name: str, dist: Any, shape: Any = None, transform: transforms.Transf
             f"the name of a site is text, not {name!r}", remedy='write infer.sample("mu", stats.norm(0, 1))'
         )
     dist = distributions.demand_distribution(dist, "infer.sample")
-    return handler.sample(name, dist, shape, transform)
+    value = handler.sample(name, dist, shape, transform)
+    return value if distributions.is_discrete(dist) else _own(value)
+
+
+def _own(value: Any) -> Any:
+    """A value that may be written to, where the one that is kept stays as it is; of shape () it is a number."""
+    return np.copy(value) if np.ndim(value) else value
 
 
 def observe(value: Any, dist: Any, name: str | None = None) -> None:
@@ -70,7 +77,7 @@ def factor(logp: Any) -> None:
 
 def record(name: str, value: Any) -> Any:
     """Keep a value that was computed, under a name among the draws. Returns the value."""
-    handler_for("infer.record").record(name, value)
+    handler_for("infer.record").record(name, tree.map(_own, value))
     return value
 
 

@@ -196,7 +196,8 @@ class DensityPosterior(Posterior):
 
     def constrain(self, u: Any) -> Any:
         parts = self._parts(u)
-        return tree.unflatten(self.structure, [t.forward(p) for t, p in zip(self.transforms, parts, strict=True)])
+        values = [t.forward(p)[()] for t, p in zip(self.transforms, parts, strict=True)]  # numbers are no arrays
+        return tree.unflatten(self.structure, values)
 
     def log_density(self, u: Any) -> Any:
         total = self.density(self.constrain(u), *self.args)

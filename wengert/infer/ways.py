@@ -101,7 +101,7 @@ class FindSites(Handler):
         start = max([site.stop for site in self.sites.values()], default=0)
         ends = distributions.ends_of(dist) if transform is None else (False, False)
         self.sites[name] = PlaceOfSite(start, start + math.prod(inner), inner, whole, ends)
-        return chosen.forward(self.spread * self.rng.uniform(-2, 2, inner))
+        return chosen.forward(self.spread * self.rng.uniform(-2, 2, inner))[()]
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
         array = np.asarray(value)
@@ -242,7 +242,7 @@ class AtPoint(Handler):
         site = self.sites[name]
         chosen = transform if transform is not None else distributions.transform_of(dist, site.ends)
         inner = np.reshape(self.u[site.start : site.stop], site.inner)
-        value = chosen.forward(np.copy(inner))  # a model may write to it
+        value = chosen.forward(inner)[()]
         self.add_density(dist, value)
         self.add(chosen.log_jacobian(inner))
         self.values[name] = value

@@ -160,6 +160,8 @@ def _asymptotic(v: Any, x: Any, n: int, sign: int) -> Any:
         smaller = term * ratio / x
         term = np.where(np.abs(smaller) < np.abs(term), smaller, 0.0)
         total = total + term
+        if np.all(np.abs(term) < 1e-18 * np.abs(total)):
+            break
     return total
 
 
@@ -191,8 +193,14 @@ def _near(f: Any, f_real: Any, v: Any, x: Any, n: int, sign: int) -> Any:
     return y
 
 
-def _large(v: Any, x: Any, n: int) -> Any:
-    return x > 40 + 10 * n + v * v
+def _far_or_near(series: Any, near: Any, v: Any, x: Any, n: int) -> Any:
+    """The asymptotic series where x is large, what is near elsewhere; neither is computed for nothing."""
+    far = x > 40 + 10 * n + v * v
+    if not np.any(far):
+        return near(v, x)
+    if np.all(far):
+        return series(v, x)
+    return np.where(far, series(v, np.where(far, x, 1e3)), near(v, np.where(far, 1.0, x)))
 
 
 def _ive(v: Any, x: Any, n: int) -> Any:
@@ -203,9 +211,8 @@ def _ive(v: Any, x: Any, n: int) -> Any:
     dtype = precision(v, x)
     v, x = np.broadcast_arrays(double(v), double(x))
     r = np.abs(x)
-    far = _large(v, r, n)
-    series = _asymptotic(v, np.where(far, r, 1e3), n, -1) / math.sqrt(2 * math.pi)
-    y = np.where(far, series, _near(_ive_around, sc.ive, v, np.where(far, 1.0, r), n, 1))
+    series = lambda v, x: _asymptotic(v, x, n, -1) / math.sqrt(2 * math.pi)
+    y = _far_or_near(series, lambda v, x: _near(_ive_around, sc.ive, v, x, n, 1), v, r, n)
     # ive(−x) = (−1)^v·ive(x) for integers v. At zero exp(−|x|) has a kink: half way between the sides.
     odd = (np.remainder(v, 2) == 1) != bool(n % 2)
     mirrored = np.where(odd, -y, y)
@@ -263,9 +270,8 @@ def _kve(v: Any, x: Any, n: int) -> Any:
     if dtype.kind == "c":
         return _differences(sc.kve, v, x, n, -1)
     v, x = np.broadcast_arrays(double(v), double(x))
-    far = _large(v, x, n)
-    series = _asymptotic(v, np.where(far, x, 1e3), n, 1) * math.sqrt(math.pi / 2)
-    return rounded(np.where(far, series, _near(sc.kve, sc.kve, v, np.where(far, 1.0, x), n, -1)), dtype)
+    series = lambda v, x: _asymptotic(v, x, n, 1) * math.sqrt(math.pi / 2)
+    return rounded(_far_or_near(series, lambda v, x: _near(sc.kve, sc.kve, v, x, n, -1), v, x, n), dtype)
 
 
 _SIMPLE_K = {0: sc.k0e, 1: sc.k1e}

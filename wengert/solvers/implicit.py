@@ -21,7 +21,6 @@ from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced, enclosing
-from wengert.running import running
 from wengert.solvers.answer import demand_answer, implicit_tangent
 from wengert.solvers.parameters import Packing, vector
 from wengert.solvers.proved import enclosed_roots
@@ -110,9 +109,10 @@ class Optimality(Equation):
 class Implicit(CustomFunction):
     """A solver with its equation; made by `implicit`. Without a tolerance answers are not checked.
 
-    A solver of our own (`own`) says itself when it fails, so that compiled code checks its answers only where a
-    derivative is asked for. `demand(y, *args)` raises if there is none for another reason. `pattern` says where the
-    Jacobian of the equation has entries, if that is known and these are few.
+    A solver of our own (`own`) says itself when it fails, so that its answers are checked only where a derivative is
+    asked for: where the Jacobian is singular there may be an answer all the same, whose multipliers are not unique.
+    `demand(y, *args)` raises if there is no derivative for another reason. `pattern` says where the Jacobian of the
+    equation has entries, if that is known and these are few.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Implicit(CustomFunction):
         if modes and not kwargs:
             return self._enclosed(modes.pop(), args)
         y = super().__call__(*args, **kwargs)
-        if self._tol is not None and not (self._own and running.state.capture is not None):
+        if self._tol is not None and not self._own:
             leaves, structure = settled_leaves(args)
             places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Traced)]
             flat = Packing(y)

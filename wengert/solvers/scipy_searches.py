@@ -6,17 +6,24 @@ answer of the same conditions (`optimum.py`), whatever the way on which it was f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from wengert.api.jacobian import jacobian
+from wengert.box.functions.linalg import inv
 from wengert.box.functions.operands import array, part
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops.products import matmul
 from wengert.ops.reduce import sum
+from wengert.ops.shape import transpose
 from wengert.solvers.given import Given, solver
 from wengert.solvers.optimum import Function, Optimum
 from wengert.solvers.parameters import vector
 from wengert.solvers.scipy_minima import bounded, limits_of
+from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 _FROM_A_START = {
@@ -24,8 +31,38 @@ _FROM_A_START = {
     "fmin_l_bfgs_b": "func", "fmin_tnc": "func", "fmin_slsqp": "func", "fmin_cobyla": "func",
 }  # fmt: skip
 """Functions that start at `x0` -> what they call the objective."""
+_FULL = {
+    "fmin": ("iter", "funcalls", "warnflag"),
+    "fmin_powell": ("direc", "iter", "funcalls", "warnflag"),
+    "fmin_bfgs": ("gopt", "Bopt", "func_calls", "grad_calls", "warnflag"),
+    "fmin_cg": ("func_calls", "grad_calls", "warnflag"),
+    "fmin_ncg": ("fcalls", "gcalls", "hcalls", "warnflag"),
+    "fmin_slsqp": ("its", "imode", "smode"),
+    "brent": ("iter", "funcalls"),
+    "golden": ("funcalls",),
+    "fminbound": ("ierr", "numfunc"),
+    "brute": ("grid", "Jout"),
+}
+"""What they return behind the answer and the value there, with `full_output=True`."""
 _IN_A_REGION = ("differential_evolution", "shgo", "dual_annealing", "direct", "basinhopping")
 _IN_AN_INTERVAL = ("brent", "golden", "fminbound")
+
+
+def _with_the_rest(given: Given, told: Told, x: Any, value: Any) -> Any:
+    """The answer, and with `full_output` or `retall` what is returned behind it."""
+    names = _FULL.get(given.name.rpartition(".")[2], ()) if given.arguments.get("full_output") else None
+    found = [x] if names is None else [x, value, *_fields(told, names, 2)]
+    if given.arguments.get("retall"):
+        found.append(told.field("allvecs", read=itemgetter(len(found))))
+    return tuple(found) if len(found) > 1 else x
+
+
+def _fields(told: Told, names: Sequence[str], first: int) -> list[Any]:
+    return [told.field(name, read=itemgetter(k)) for k, name in enumerate(names, first)]
+
+
+def _first(found: Any) -> Any:
+    return found[0] if isinstance(found, tuple) else found
 
 
 def _bounds_as_limits(arguments: dict[str, Any]) -> None:
@@ -35,12 +72,6 @@ def _bounds_as_limits(arguments: dict[str, Any]) -> None:
 
 @solver("scipy.optimize", *_FROM_A_START, brought_to_form=_bounds_as_limits)
 def _start(given: Given) -> Any:
-    for option in ("full_output", "retall"):
-        if given.arguments.get(option):
-            raise UnsupportedFunctionError(
-                f"{given.name} with {option}=True on traced values",
-                remedy="use scipy.optimize.minimize, whose result has fields",
-            )
     name = given.original.__name__
     objective = _FROM_A_START[name]
     start = vector(array(given["x0"]))
@@ -62,16 +93,14 @@ def _start(given: Given) -> Any:
         options = given.passed(plain)
         if arguments.get("bounds"):
             options["bounds"] = list(zip(*[np.broadcast_to(b, (n,)) for b in plain["bounds"]], strict=True))
-        found = told.note(given.original(**options))
-        return found[0] if isinstance(found, tuple) else found
+        return _first(told.note(given.original(**options)))
 
     x = Optimum(given, value, equalities, inequalities).minimum(start, (n,), find)
     if name == "fmin_l_bfgs_b":
         return x, value(arguments, x), told.field("the dictionary", read=lambda found: found[2])
     if name == "fmin_tnc":
-        read = lambda k: lambda found: found[k]
-        return x, told.field("nfeval", read=read(1)), told.field("rc", read=read(2))
-    return x
+        return x, *_fields(told, ("nfeval", "rc"), 1)
+    return _with_the_rest(given, told, x, value(arguments, x))
 
 
 def _conditions(name: str, given: Given) -> tuple[list[Function], list[Function]]:
@@ -127,23 +156,18 @@ def _region(given: Given) -> Any:
 
 @solver("scipy.optimize", "brute")
 def _brute(given: Given) -> Any:
-    if given["full_output"]:
-        raise UnsupportedFunctionError(
-            "scipy.optimize.brute with full_output=True on traced values", remedy="leave it out"
-        )
     n = len(given["ranges"])
-    value = lambda a, x: a["func"](x if n > 1 else part(x, 0, 0), *a["args"])
-    optimum = Optimum(given, value)
-    return optimum.minimum(np.ones(n), (n,), lambda plain: given.original(**given.passed(plain)))
+    value = lambda a, x: a["func"](x, *a["args"])
+    told = given.told()
+    find = lambda plain: _first(told.note(given.original(**given.passed(plain))))
+    shape = () if n == 1 and given["finish"] is None else (n,)
+    x = Optimum(given, value).minimum(np.ones(n), shape, find)
+    return _with_the_rest(given, told, x, value(given.arguments, vector(x)))
 
 
 @solver("scipy.optimize", *_IN_AN_INTERVAL)
 def _interval(given: Given) -> Any:
-    if given["full_output"]:
-        raise UnsupportedFunctionError(
-            f"{given.name} with full_output=True on traced values",
-            remedy="use scipy.optimize.minimize_scalar, whose result has fields",
-        )
+    told = given.told()
     value = lambda a, x: a["func"](part(x, 0, 0), *a["args"])
     limits: list[Function] = []
     if given.name.endswith("fminbound"):
@@ -151,31 +175,33 @@ def _interval(given: Given) -> Any:
 
     def find(plain: dict[str, Any]) -> Any:
         as_number = lambda x, *rest: float(plain["func"](x, *rest))
-        return given.original(**{**given.passed(plain), "func": as_number})
+        return _first(told.note(given.original(**{**given.passed(plain), "func": as_number})))
 
-    return Optimum(given, value, (), limits).minimum(np.ones(1), (), find)
+    x = Optimum(given, value, (), limits).minimum(np.ones(1), (), find)
+    return _with_the_rest(given, told, x, value(given.arguments, vector(x)))
 
 
 @solver("scipy.optimize", "leastsq")
 def _leastsq(given: Given) -> Any:
-    if given["full_output"]:
-        raise UnsupportedFunctionError(
-            "scipy.optimize.leastsq with full_output=True on traced values",
-            remedy="use scipy.optimize.least_squares, or curve_fit for the covariance",
-        )
     start = vector(array(given["x0"]))
     told = given.told()
+    residuals = lambda a, x: vector(a["func"](x, *a["args"]))
 
     def value(a: Any, x: Any) -> Any:
-        r = vector(a["func"](x, *a["args"]))
+        r = residuals(a, x)
         return 0.5 * sum(r * r)
 
     def find(plain: dict[str, Any]) -> Any:
-        x, _, _, message, flag = given.original(**{**given.passed(plain), "full_output": True})
-        if flag not in (1, 2, 3, 4):
-            raise given.not_converged(message)
-        told.note(flag)
-        return x
+        found = told.note(given.original(**{**given.passed(plain), "full_output": True}))
+        if found[4] not in (1, 2, 3, 4):
+            raise given.not_converged(found[3])
+        return found[0]
 
     x = Optimum(given, value).minimum(start, shape_of(start), find)
-    return x, told.field("ier", read=lambda flag: flag) if told.runs else 1
+    flag = told.field("ier", read=itemgetter(4)) if told.runs else 1
+    if not given["full_output"]:
+        return x, flag
+    slopes = jacobian(lambda x: residuals(given.arguments, x))(x)
+    covariance = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
+    details = {"nfev": told.field("nfev", read=lambda found: found[2]["nfev"]), "fvec": residuals(given.arguments, x)}
+    return x, covariance, details, *_fields(told, ("mesg",), 3), flag

@@ -15,8 +15,11 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.box.box import plain
+from wengert.box.distributions.expansions import beta_fraction, gamma_fraction, gamma_series
 from wengert.box.distributions.univariate import log_of, split
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.op import Traced
+from wengert.running import running
 
 TINY = 1e-100
 _DEEPEST = 4096
@@ -57,9 +60,17 @@ def _log_betainc(a: Any, b: Any, x: Any, complement: Any, log_x: Any) -> Any:
     return log_of(sc.betainc(a, b, x), sc.betainc(b, a, complement))
 
 
+class Depths:
+    """The loop over depths as compiled programs have it: `deep_enough` of `capture/followed/depths.py`."""
+
+    deep_enough: Callable
+
+
 def _deep_enough(evaluate: Callable, *args: Any) -> Any:
     """`evaluate(depth, *args)` at the depth from which on it stays the same."""
-    values = [stop_gradient(a) for a in args]
+    values = tuple(stop_gradient(a) for a in args)
+    if running.state.capture is not None and any(isinstance(a, Traced) for a in args):
+        return Depths.deep_enough(evaluate, _DEEPEST, values, args)
     depth, last = 8, plain(evaluate(8, *values))
     while depth < _DEEPEST:
         depth *= 2
@@ -71,39 +82,16 @@ def _deep_enough(evaluate: Callable, *args: Any) -> Any:
 
 
 def _log_series(a: Any, x: Any) -> Any:
-    """P(a, x) = xᵃ·e⁻ˣ/Γ(a + 1) · Σ xⁿ/((a + 1)…(a + n)) (DLMF 8.11.4)."""
-
-    def series(depth: int, a: Any, x: Any) -> Any:
-        total: Any = 1.0
-        for n in range(depth, 0, -1):
-            total = 1 + total * (x / (a + n))
-        return total
-
-    return a * np.log(x) - x - sc.gammaln(a + 1) + np.log(_deep_enough(series, a, x))
+    """P(a, x) = xᵃ·e⁻ˣ/Γ(a + 1) times the series."""
+    return a * np.log(x) - x - sc.gammaln(a + 1) + np.log(_deep_enough(gamma_series, a, x))
 
 
 def _log_fraction(a: Any, x: Any) -> Any:
-    """Q(a, x) = xᵃ·e⁻ˣ/Γ(a) · 1/(x+1−a − 1(1−a)/(x+3−a − 2(2−a)/(x+5−a − …))) (DLMF 8.9.2)."""
-
-    def fraction(depth: int, a: Any, x: Any) -> Any:
-        total = x + (2 * depth + 1) - a
-        for n in range(depth, 0, -1):
-            total = x + (2 * n - 1) - a - n * (n - a) / total
-        return total
-
-    return a * np.log(x) - x - sc.gammaln(a) - np.log(_deep_enough(fraction, a, x))
+    """Q(a, x) = xᵃ·e⁻ˣ/Γ(a) over the fraction."""
+    return a * np.log(x) - x - sc.gammaln(a) - np.log(_deep_enough(gamma_fraction, a, x))
 
 
 def log_beta_fraction(a: Any, b: Any, x: Any, complement: Any, log_x: Any) -> Any:
-    """I_x(a, b) = xᵃ(1 − x)ᵇ/(a·B(a, b)) · 1/(1 + d₁/(1 + d₂/(1 + …))) (DLMF 8.17.22)."""
-
-    def fraction(depth: int, a: Any, b: Any, x: Any) -> Any:
-        total: Any = 1.0
-        for m in range(depth, -1, -1):
-            even = (m + 1) * (b - (m + 1)) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
-            odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-            total = 1 + odd / (1 + even / total)
-        return total
-
+    """I_x(a, b) = xᵃ(1 − x)ᵇ/(a·B(a, b)) over the fraction."""
     front = a * log_x + b * np.log(complement) - np.log(a) - sc.betaln(a, b)
-    return front - np.log(_deep_enough(fraction, a, b, x))
+    return front - np.log(_deep_enough(beta_fraction, a, b, x))
