@@ -174,7 +174,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
     if found is not None:
         if f not in _TAKING_NONE:
             found = _with_numbers(found, f)
-        return found if session is None else functools.partial(_with_items, found, session)
+        return found if session is None or _looks_at_object(f) else functools.partial(_with_items, found, session)
     kind = f.__class__
     if kind in _ASKED_FIRST and (found := _ASKED_FIRST[kind](f, session)) is not None:
         return found
@@ -194,7 +194,15 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
         return functools.partial(_instance, target, session)
     if follows:
         target = _with_staged_arguments(target)
-    return functools.partial(_with_items, target, session)
+    return target if _looks_at_object(f) else functools.partial(_with_items, target, session)
+
+
+def _looks_at_object(f: Any) -> bool:
+    """Whether a function looks at an object without going through it, even if the object is an iterator."""
+    return asks_object(f) or any(f is other for other in _LOOKING)
+
+
+_LOOKING = (isinstance, setattr, delattr, repr, str, format, print)
 
 
 def _unbound_method(f: Any, session: Any) -> Callable | None:
