@@ -127,3 +127,75 @@ def test_the_method_that_calls_a_function(way):
 
     math_function = lambda a: np.sin.__call__(a)
     np.testing.assert_allclose(way(f)(1.3), 2.6 + np.cos(1.3))
+
+
+class Layers:
+    """A model that can be gone through, and is its own iterator."""
+
+    def __init__(self, values):
+        self.values, self.place = values, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.place == len(self.values):
+            raise StopIteration
+        self.place += 1
+        return self.values[self.place - 1]
+
+
+def test_an_iterator_is_asked_for_attributes_in_a_branch(way):
+    layers, name = Layers([2.0, 3.0]), "values"
+
+    def f(x):
+        if x > 1.0:
+            return getattr(layers, name)[0] * x * x if isinstance(layers, Layers) and hasattr(layers, "place") else x
+        return x
+
+    np.testing.assert_allclose([way(f)(1.5), way(f)(0.5)], [6.0, 1.0])
+
+
+def test_none_in_an_array_is_nan(way):
+    def f(x):
+        y = np.ones(3)
+        for k in range(3):
+            y[k] = None if x[k] > 2.0 else x[k] ** 2
+        return np.nansum(y)
+
+    np.testing.assert_allclose(way(f)(np.array([1.0, 3.0, 2.0])), [2.0, 0.0, 4.0])
+
+
+def test_a_list_that_grows_by_constants_has_a_length(way):
+    def sizes(least, most, factor):
+        found = [least]
+        for k in range(int(np.floor(np.log(most / least) / np.log(factor))) + 1):
+            n = int(np.floor(least * factor**k))
+            if n > found[-1]:
+                found.append(n)
+        return found
+
+    def f(x):
+        profile = np.cumsum(x * np.cos(np.arange(40.0)))
+        means = [np.array([profile[k : k + n] for k in range(0, 40 - n, n)]).mean() for n in sizes(4, 16, 1.2)]
+        return sum(means)
+
+    np.testing.assert_allclose(way(f)(0.7), f(1.0), rtol=1e-12)
+
+
+def test_a_while_loop_in_a_try_raises_nothing_by_itself():
+    handled = []
+
+    def f(x):
+        try:
+            step = 1.0
+            while np.fabs(step) > 1e-3:
+                step = 0.5 * step * x
+            return step * x
+        except ValueError:
+            handled.append(1)  # which happens neither in Python nor while this is compiled
+            return x[0]
+
+    np.testing.assert_allclose(wg.jit(f)(1.2), f(1.2), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(np.array([1.2, 0.7])), [f(1.2), f(0.7)], rtol=1e-12)
+    assert not handled

@@ -147,6 +147,13 @@ def number_of(x: Any, attribute: str | None = None) -> Any:
     return x.value
 
 
+def number_or_nan(x: Any) -> Any:
+    """What an array of floats holds after a value was written into it that may be None."""
+    if x.__class__ is not Optional:
+        return numbers_in(x)
+    return np.where(x.has, x.value, np.nan)  # type: ignore[call-overload]
+
+
 def _demand(ok: Any, error: str, message: str) -> None:
     if not Handlers.catch(ok, error, message):
         call(require, ok, error=error, message=message)

@@ -90,7 +90,7 @@ from wengert.capture.objects import CHANGING, MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
-from wengert.capture.optional import asks_object, given_to_others, number_of, numbers_in
+from wengert.capture.optional import asks_object, given_to_others, number_of, number_or_nan, numbers_in
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import next_number, outside
 from wengert.capture.read_texts import read_text
@@ -454,7 +454,8 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
 def _put(container: Any, key: Any, v: Any) -> None:
     key = numbers_in(key)
     if isinstance(container, (Box, np.ndarray)):
-        container[settled_key(key) if isinstance(container, Box) else key] = numbers_in(v)
+        number = number_or_nan(v) if container.dtype.kind in "fc" else numbers_in(v)
+        container[settled_key(key) if isinstance(container, Box) else key] = number
     elif is_open(container):
         set_item(container, key, v)
     elif container.__class__ is list and placed.is_place(key):
