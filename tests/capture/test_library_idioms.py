@@ -199,3 +199,56 @@ def test_a_while_loop_in_a_try_raises_nothing_by_itself():
     np.testing.assert_allclose(wg.jit(f)(1.2), f(1.2), rtol=1e-12)
     np.testing.assert_allclose(wg.jit(wg.vmap(f))(np.array([1.2, 0.7])), [f(1.2), f(0.7)], rtol=1e-12)
     assert not handled
+
+
+class Doubling:
+    """A decorated function that pretends to be the function that it wraps, as those of wrapt do."""
+
+    def __init__(self, f):
+        self.__wrapped__ = f
+
+    @property
+    def __class__(self):
+        return type(self.__wrapped__)
+
+    def __getattr__(self, name):
+        return getattr(self.__wrapped__, name)
+
+    def __call__(self, *args):
+        y = np.zeros(2)
+        y[0] = self.__wrapped__(*args)
+        return 2.0 * y.sum()
+
+
+@Doubling
+def squared(x):
+    y = np.zeros(3)
+    y[1] = x * x
+    return y.sum()
+
+
+def test_a_decorated_function_that_pretends_to_be_the_function(way):
+    np.testing.assert_allclose(way(lambda x: squared(x) + sum(map(squared, [x])))(3.0), 24.0)
+    np.testing.assert_allclose([way(squared)(3.0), wg.jit(squared)(3.0)], [12.0, 18.0])
+
+
+def test_what_wrapt_decorates(way):
+    wrapt = pytest.importorskip("wrapt")
+
+    @wrapt.decorator
+    def doubled(wrapped, instance, args, kwargs):
+        y = np.zeros(2)
+        y[0] = wrapped(*args, **kwargs) * getattr(instance, "factor", 1.0)
+        return 2.0 * y.sum()
+
+    class Scaled:
+        factor = 5.0
+        power = doubled(lambda self, x: x**2)
+        shared = doubled(classmethod(lambda cls, x: cls.factor * x))
+        plain = doubled(staticmethod(lambda x: x**2))
+
+    cube, off, scaled = doubled(lambda x: x**3), wrapt.decorator(enabled=False)(doubled)(lambda x: x**3), Scaled()
+    for f in (cube, off, scaled.power, lambda x: Scaled.power(scaled, x), scaled.shared, Scaled.plain):
+        slope = (f(3.001) - f(2.999)) / 0.002
+        np.testing.assert_allclose(way(lambda x, f=f: f(x))(3.0), slope, rtol=1e-5)
+        np.testing.assert_allclose(wg.jit(f)(3.0), f(3.0))

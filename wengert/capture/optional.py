@@ -192,7 +192,7 @@ def holds_optional(x: Any, depth: int = 4) -> bool:
 
 def asks_object(f: Any) -> bool:
     """Whether a function asks an object something that has nothing to do with what its attributes are."""
-    return f is type or (f.__class__ is BuiltinFunctionType and f in (id, callable, getattr, hasattr))
+    return f is type or (type(f) is BuiltinFunctionType and f in (id, callable, getattr, hasattr))
 
 
 def given_to_others(x: Any, to: str) -> Any:

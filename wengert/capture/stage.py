@@ -210,7 +210,7 @@ def _fields_compared(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     if kind is b.__class__ and "__dataclass_fields__" in kind.__dict__:
         owner = next((cls for cls in kind.__mro__ if name in vars(cls)), kind)
         method = vars(owner).get(name)
-        if method.__class__ is FunctionType and method.__code__.co_filename.startswith("<"):
+        if type(method) is FunctionType and method.__code__.co_filename.startswith("<"):
             names = [field.name for field in dataclasses.fields(owner) if field.compare]
             return tuple([getattr(a, name) for name in names]), tuple([getattr(b, name) for name in names])
     return a, b

@@ -125,7 +125,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 def _staged_call(f: Any, operands: int, given: int) -> Any:
     if f.__class__ is OneOf:
         return lambda *args, **kwargs: each(f, lambda one: staged_call(one)(*args, **kwargs))
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f = without_follower(f)
     session = current.session
     if session is not None and is_method_of_array(f):
@@ -175,7 +175,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
         if f not in _TAKING_NONE:
             found = _with_numbers(found, f)
         return found if session is None or _looks_at_object(f) else functools.partial(_with_items, found, session)
-    kind = f.__class__
+    kind = type(f)
     if kind in _ASKED_FIRST and (found := _ASKED_FIRST[kind](f, session)) is not None:
         return found
     if kind in (BuiltinFunctionType, MethodType) and f.__name__ == "tolist" and is_number(f.__self__):
@@ -306,7 +306,7 @@ def _puts_away(f: Any) -> bool:
     owner = getattr(f, "__self__", None)
     if isinstance(owner, tuple) or (isinstance(owner, type) and issubclass(owner, tuple)):  # `_replace`, `_make`
         return f.__name__ in ("_replace", "_make", "_asdict", "__new__")
-    return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
+    return type(f) is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
 
 
 def _with_numbers(f: Callable, named: Any) -> Callable:
@@ -325,7 +325,7 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
         demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
     to = getattr(named, "__qualname__", None) or type(named).__qualname__
-    if named.__class__ is MethodType:
+    if type(named) is MethodType:
         given_to_others(named.__self__, to)
     if asks_object(named) and args and is_object(args[0]):  # whatever its attributes are
         return f(*args, **kwargs)
@@ -338,7 +338,7 @@ def _with_staged_arguments(f: Callable) -> Callable:
     """A function that calls what it is given: map(float, x)."""
 
     def staged(a: Any) -> Any:
-        return BUILTINS.get(a, a) if a.__class__ is BuiltinFunctionType or isinstance(a, type) else a
+        return BUILTINS.get(a, a) if type(a) is BuiltinFunctionType or isinstance(a, type) else a
 
     return lambda *args, **kwargs: f(
         *map(staged, args), **{k: a if k == "dtype" else staged(a) for k, a in kwargs.items()}
@@ -352,9 +352,9 @@ def _with_items(f: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _is_generator_function(f: Any) -> bool:
-    while f.__class__ is MethodType or f.__class__ is functools.partial:
+    while type(f) is MethodType or f.__class__ is functools.partial:
         f = getattr(f, "__func__", None) or f.func  # type: ignore[union-attr]
-    return f.__class__ is FunctionType and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+    return type(f) is FunctionType and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
 
 
 def _noting_iterators(f: Callable) -> Callable:

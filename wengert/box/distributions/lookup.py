@@ -66,7 +66,7 @@ METHODS = (
 
 def is_of_scipy_stats(f: Any) -> bool:
     """Whether something is an object of scipy.stats, such as a distribution, or a method of one."""
-    owner = f.__self__ if f.__class__ is MethodType else f
+    owner = f.__self__ if type(f) is MethodType else f
     module = getattr(owner.__class__, "__module__", None)
     return module.__class__ is str and module.startswith(_MODULE)
 
@@ -87,7 +87,7 @@ def stand_in(f: Any) -> Callable:
 def implementation(f: Any) -> Callable:
     """What a method of a distribution means on traced values."""
     owner: Any
-    owner, method = (f.__self__, f.__name__) if f.__class__ is MethodType else (f, "__call__")
+    owner, method = (f.__self__, f.__name__) if type(f) is MethodType else (f, "__call__")
     if (kind := kind_of(owner)) is not None:
         return getattr(as_traced(owner, kind, _freeze), method)
     frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)

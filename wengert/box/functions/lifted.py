@@ -90,7 +90,7 @@ class Lifted:
 
     def _may_change(self, x: Any) -> bool:
         """Whether the rest of the program that is captured may change what x holds."""
-        if x.__class__ is FunctionType:
+        if type(x) is FunctionType:
             return bool(x.__closure__) and is_followed(x.__code__.co_filename)
         return self._capture.has_created(x)
 
@@ -197,7 +197,7 @@ class Lifted:
 
 
 def _described(x: Any) -> str:
-    return f"a variable of {x.__name__}" if x.__class__ is FunctionType else f"an object of class {type(x).__name__}"
+    return f"a variable of {x.__name__}" if type(x) is FunctionType else f"an object of class {type(x).__name__}"
 
 
 def _withheld(name: str, x: Any) -> Withheld:
