@@ -382,7 +382,7 @@ def about_to_leave(iterable: Any) -> None:
         current.session.frozen[id(iterable)] = (iterable, _LEFT)
 
 
-def about_to_iterate(thing: Any) -> Any:
+def about_to_iterate(thing: Any, what: str = "an iterator or generator from outside is used up") -> Any:
     """Refuse to use up an iterator from outside of a suite that is staged: it may be that the suite does not run. And
     one from outside of the function, which would go on once, when it is compiled."""
     session = current.session
@@ -392,7 +392,7 @@ def about_to_iterate(thing: Any) -> Any:
             raise StagingError(why, remedy="make a list of it before, and use an index, which an attribute may hold")
     if hasattr(thing.__class__, "__next__") and stages() and id(thing) not in running.state.capture.created:
         raise StagingError(
-            "an iterator or generator from outside is used up in a loop or branch that is staged",
+            f"{what} in a loop or branch that is staged",
             remedy="make a list of it before, and use an index, or iterate over it outside",
         )
     return thing
