@@ -1,5 +1,7 @@
 """Compiled functions that read files: what is in them is part of the program, as long as it stays the same."""
 
+import array
+import csv
 import io
 import json
 import os
@@ -120,8 +122,23 @@ def written(x):
     return x * len(stream.getvalue())
 
 
-@pytest.mark.parametrize("f", [characters, lines, written])
-def test_a_stream_goes_on_in_each_iteration(f):
+def rows(x):
+    stream = io.StringIO()
+    table = csv.writer(stream)
+    for _ in range(40):
+        table.writerow([1, 2])
+    return x * len(stream.getvalue())
+
+
+def queued(x):
+    numbers, total = array.array("d", range(40)), 0.0
+    while numbers:
+        total += numbers.pop()
+    return x * total
+
+
+@pytest.mark.parametrize("f", [characters, lines, written, rows, queued])
+def test_what_keeps_a_place_goes_on_in_each_iteration(f):
     np.testing.assert_array_equal([wg.jit(f)(1.5), wg.jit(wg.grad(f))(1.5)], [f(1.5), f(1.0)])
 
 

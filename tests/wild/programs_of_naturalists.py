@@ -134,7 +134,7 @@ def length_of_a_tree(dendropy):
 
     def f(a, b):
         tree = dendropy.Tree.get(data="((A:0.1,B:0.2):0.3,C:0.5);", schema="newick")
-        for edge, length in zip(tree.postorder_edge_iter(), [a, b, a * b, 0.3, 0.1], strict=True):
+        for edge, length in zip(list(tree.postorder_edge_iter()), [a, b, a * b, 0.3, 0.1], strict=True):
             edge.length = length
         return tree.length()
 

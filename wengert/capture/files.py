@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.capture.containers import about_to_iterate
+from wengert.capture.containers import about_to_go_on
 from wengert.capture.guards import FileGuard
 from wengert.capture.session import Session, current
 from wengert.capture.values import is_symbolic
@@ -47,7 +47,7 @@ def reading(f: Any) -> Callable | None:
         if not session.is_made_inside(owner):
             return None
         if f.__name__ in _GOING_ON:
-            about_to_iterate(owner, "a stream or file that was opened outside is read or written")
+            about_to_go_on(owner, "a stream or file that was opened outside is read or written")
         return f
     is_opening = any(f is opens for opens in _OPENING)
     if is_opening or any(f is reads for reads in _READING_BY_NAME) or reads_by_name(f):

@@ -619,7 +619,7 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
 def _is_only_called(a: Any) -> bool:
     """Whether something is an object that can be called, and neither gone through nor compared."""
     kind = type(a)
-    return callable(a) and not hasattr(kind, "__iter__") and kind.__lt__ is object.__lt__
+    return callable(a) and not hasattr(kind, "__iter__") and kind.__lt__ is object.__lt__  # type: ignore[operator]
 
 
 def _is_compiled(kind: type) -> bool:

@@ -151,7 +151,7 @@ def number_or_nan(x: Any) -> Any:
     """What an array of floats holds after a value was written into it that may be None."""
     if x.__class__ is not Optional:
         return numbers_in(x)
-    return np.where(x.has, x.value, np.nan)  # type: ignore[call-overload]
+    return np.where(x.has, x.value, np.nan)
 
 
 def _demand(ok: Any, error: str, message: str) -> None:

@@ -475,7 +475,7 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
             raise  # to the suite that the list is of
         error: Exception = refusal
         if known and isinstance(refusal, (Grows, Placed)) and items.count <= _UNROLLED_IF_NEED_BE and _is_settled(loop):
-            ways = [functools.partial(_python_for, items, loop)]
+            ways: list[Thunk] = [functools.partial(_python_for, items, loop)]
         else:
             ways = _ways_to_grow(refusal, items, loop, is_rest)
         for way in ways:

@@ -51,6 +51,7 @@ from wengert.capture.classes import without_follower
 from wengert.capture.containers import (
     RESUMING,
     about_to_change,
+    about_to_go_on,
     about_to_iterate,
     leaves_within,
     note_created,
@@ -232,7 +233,14 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
         about_to_change(owner)
     if name in RESUMING and f is not fresh_tag:  # a mode may be made anywhere
         about_to_iterate(owner)
+    if type(owner).__module__ in _KEEP_STATE or type(owner) is bytearray:
+        about_to_go_on(owner, f"an object of the class {type(owner).__qualname__} is used")
     return None
+
+
+_KEEP_STATE = frozenset(("array", "sqlite3", "zlib", "_csv", "_pickle", "_queue", "_bz2", "_lzma", "_hashlib", "_md5",
+                         "_sha1", "_sha2", "_sha256", "_sha512", "_sha3", "_blake2"))  # fmt: skip
+"""Modules in C whose objects are others after each call of a method."""
 
 
 def _bound_method(f: Any, session: Any) -> None:
