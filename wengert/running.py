@@ -7,7 +7,7 @@ whatever `ops/op.py` calls one.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +28,7 @@ class State:
 
     __slots__ = (
         *(
+            "afterwards",
             "budget",
             "capture",
             "constants",
@@ -44,6 +45,8 @@ class State:
     )
 
     def __init__(self) -> None:
+        self.afterwards: list[Callable[[], None]] = []
+        """What is done when no transformation runs any more."""
         self.depth = 0
         self.tapes: tuple = ()
         self.traces: tuple = ()
@@ -136,6 +139,10 @@ class entered:
         self._state.depth -= 1
         self._state.traces, self._state.tapes, self._state.library = self._outer
         self._trace.alive = False
+        if self._state.afterwards and not self._state.depth:
+            pending, self._state.afterwards = self._state.afterwards, []
+            for do in pending:
+                do()
 
 
 class making:
