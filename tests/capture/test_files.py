@@ -1,5 +1,8 @@
 """Compiled functions that read files: what is in them is part of the program, as long as it stays the same."""
 
+import array
+import csv
+import io
 import json
 import os
 
@@ -94,3 +97,56 @@ def test_files_that_are_written(tmp_path):
     assert file.read_text() == "1.0"
     with open(file) as given, pytest.raises(StagingError, match="in a compiled function"):
         wg.jit(lambda x: reads_on(x, given))(1.0)
+
+
+def characters(x):
+    stream, count = io.StringIO("((A:0.1,B:0.2):0.3,C:0.5);" * 2), 0
+    while True:
+        if stream.read(1) == "":
+            break
+        count += 1
+    return x * count
+
+
+def lines(x):
+    stream, total = io.StringIO("\n".join(map(str, range(30)))), 0.0
+    while line := stream.readline():
+        total += float(line)
+    return x * total
+
+
+def written(x):
+    stream = io.StringIO()
+    for _ in range(40):
+        stream.write("ab")
+    return x * len(stream.getvalue())
+
+
+def rows(x):
+    stream = io.StringIO()
+    table = csv.writer(stream)
+    for _ in range(40):
+        table.writerow([1, 2])
+    return x * len(stream.getvalue())
+
+
+def queued(x):
+    numbers, total = array.array("d", range(40)), 0.0
+    while numbers:
+        total += numbers.pop()
+    return x * total
+
+
+@pytest.mark.parametrize("f", [characters, lines, written, rows, queued])
+def test_what_keeps_a_place_goes_on_in_each_iteration(f):
+    np.testing.assert_array_equal([wg.jit(f)(1.5), wg.jit(wg.grad(f))(1.5)], [f(1.5), f(1.0)])
+
+
+def test_a_stream_in_a_branch_that_data_decide():
+    def f(x):
+        stream = io.StringIO("12345")
+        return x * float(stream.read(1) if x > 1.0 else stream.read(2))
+
+    np.testing.assert_array_equal(wg.grad(f)(2.0), 1.0)
+    with pytest.raises(StagingError, match="a stream or file"):
+        wg.jit(f)(2.0)

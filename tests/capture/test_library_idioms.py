@@ -127,3 +127,128 @@ def test_the_method_that_calls_a_function(way):
 
     math_function = lambda a: np.sin.__call__(a)
     np.testing.assert_allclose(way(f)(1.3), 2.6 + np.cos(1.3))
+
+
+class Layers:
+    """A model that can be gone through, and is its own iterator."""
+
+    def __init__(self, values):
+        self.values, self.place = values, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.place == len(self.values):
+            raise StopIteration
+        self.place += 1
+        return self.values[self.place - 1]
+
+
+def test_an_iterator_is_asked_for_attributes_in_a_branch(way):
+    layers, name = Layers([2.0, 3.0]), "values"
+
+    def f(x):
+        if x > 1.0:
+            return getattr(layers, name)[0] * x * x if isinstance(layers, Layers) and hasattr(layers, "place") else x
+        return x
+
+    np.testing.assert_allclose([way(f)(1.5), way(f)(0.5)], [6.0, 1.0])
+
+
+def test_none_in_an_array_is_nan(way):
+    def f(x):
+        y = np.ones(3)
+        for k in range(3):
+            y[k] = None if x[k] > 2.0 else x[k] ** 2
+        return np.nansum(y)
+
+    np.testing.assert_allclose(way(f)(np.array([1.0, 3.0, 2.0])), [2.0, 0.0, 4.0])
+
+
+def test_a_list_that_grows_by_constants_has_a_length(way):
+    def sizes(least, most, factor):
+        found = [least]
+        for k in range(int(np.floor(np.log(most / least) / np.log(factor))) + 1):
+            n = int(np.floor(least * factor**k))
+            if n > found[-1]:
+                found.append(n)
+        return found
+
+    def f(x):
+        profile = np.cumsum(x * np.cos(np.arange(40.0)))
+        means = [np.array([profile[k : k + n] for k in range(0, 40 - n, n)]).mean() for n in sizes(4, 16, 1.2)]
+        return sum(means)
+
+    np.testing.assert_allclose(way(f)(0.7), f(1.0), rtol=1e-12)
+
+
+def test_a_while_loop_in_a_try_raises_nothing_by_itself():
+    handled = []
+
+    def f(x):
+        try:
+            step = 1.0
+            while np.fabs(step) > 1e-3:
+                step = 0.5 * step * x
+            return step * x
+        except ValueError:
+            handled.append(1)  # which happens neither in Python nor while this is compiled
+            return x[0]
+
+    np.testing.assert_allclose(wg.jit(f)(1.2), f(1.2), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(np.array([1.2, 0.7])), [f(1.2), f(0.7)], rtol=1e-12)
+    assert not handled
+
+
+class Doubling:
+    """A decorated function that pretends to be the function that it wraps, as those of wrapt do."""
+
+    def __init__(self, f):
+        self.__wrapped__ = f
+
+    @property
+    def __class__(self):
+        return type(self.__wrapped__)
+
+    def __getattr__(self, name):
+        return getattr(self.__wrapped__, name)
+
+    def __call__(self, *args):
+        y = np.zeros(2)
+        y[0] = self.__wrapped__(*args)
+        return 2.0 * y.sum()
+
+
+@Doubling
+def squared(x):
+    y = np.zeros(3)
+    y[1] = x * x
+    return y.sum()
+
+
+def test_a_decorated_function_that_pretends_to_be_the_function(way):
+    np.testing.assert_allclose(way(lambda x: squared(x) + sum(map(squared, [x])))(3.0), 24.0)
+    np.testing.assert_allclose([way(squared)(3.0), wg.jit(squared)(3.0)], [12.0, 18.0])
+
+
+def test_what_wrapt_decorates(way):
+    wrapt = pytest.importorskip("wrapt")
+
+    @wrapt.decorator
+    def doubled(wrapped, instance, args, kwargs):
+        y = np.zeros(2)
+        y[0] = wrapped(*args, **kwargs) * getattr(instance, "factor", 1.0)
+        return 2.0 * y.sum()
+
+    class Scaled:
+        factor = 5.0
+        power = doubled(lambda self, x: x**2)
+        shared = doubled(classmethod(lambda cls, x: cls.factor * x))
+        plain = doubled(staticmethod(lambda x: x**2))
+
+    cube, off, scaled = doubled(lambda x: x**3), wrapt.decorator(enabled=False)(doubled)(lambda x: x**3), Scaled()
+    for f in (cube, off, scaled.power, lambda x: Scaled.power(scaled, x), scaled.shared, Scaled.plain):
+        slope = (f(3.001) - f(2.999)) / 0.002
+        np.testing.assert_allclose(way(lambda x, f=f: f(x))(3.0), slope, rtol=1e-5)
+        np.testing.assert_allclose(wg.jit(f)(3.0), f(3.0))

@@ -32,6 +32,7 @@ REFUSED_COMPILED = {
     "catmull_rom": "a list is read at a place known only when the program runs",
     "field_of_a_cuboid": "a mask for a view of an array whose length is known only when the program runs",
     "field_of_a_loop": "a comprehension over a number of items known only when the program runs",
+    "life_of_a_part": "texts are made of numbers, and looked at",
     "mineral": "a loop in which something may be raised, in a try",
     "power_flow": "places in a sparse matrix are numbers of a table that is written to",
     "utm_easting": "a list of texts is read at a place known only when the program runs",

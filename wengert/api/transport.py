@@ -61,11 +61,11 @@ def portable(f: Any) -> Any:
     >>> pickle.loads(pickle.dumps(portable(wg.grad(wg.grad(np.sin)))))(0.5)
     np.float64(-0.479426)
     """
-    if f.__class__ is not FunctionType or ".<locals>." not in f.__code__.co_qualname or f.__kwdefaults__:
+    if type(f) is not FunctionType or ".<locals>." not in f.__code__.co_qualname or f.__kwdefaults__:
         return f
     module, outer = f.__globals__.get("__name__", ""), f.__code__.co_qualname.split(".")[0]
     around = inspect.unwrap(f.__globals__[outer]) if outer in f.__globals__ else None
-    if module.split(".")[0] != _PACKAGE or around.__class__ is not FunctionType:
+    if module.split(".")[0] != _PACKAGE or type(around) is not FunctionType:
         return f
     path = next((path for code, path in _paths(around.__code__) if code is f.__code__), None)
     if path is None:
@@ -81,7 +81,7 @@ def sources_of(f: Any) -> dict[str, str]:
     pending, seen = [f], set()
     while pending:
         g = inspect.unwrap(pending.pop()) if callable(pending[-1]) else pending.pop()
-        if g.__class__ is not FunctionType or id(g) in seen:
+        if type(g) is not FunctionType or id(g) in seen:
             continue
         seen.add(id(g))
         name = g.__code__.co_filename

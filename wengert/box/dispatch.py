@@ -147,7 +147,7 @@ def _has_ufuncs_of_its_own(kind: type) -> bool:
     if hasattr(kind, "__array_function__"):
         return False
     own = inspect.unwrap(getattr(kind, "__array_ufunc__", None))  # type: ignore[arg-type]
-    return own.__class__ is FunctionType and not issubclass(kind, Traced) and is_followed(own.__code__.co_filename)
+    return type(own) is FunctionType and not issubclass(kind, Traced) and is_followed(own.__code__.co_filename)
 
 
 def _as_its_class_says(op: Any, x: Any, y: Any) -> Any:

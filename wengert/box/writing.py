@@ -412,6 +412,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         v = settled(v)
     elif isinstance(v, (list, tuple)):
         v = array(v)
+    elif v is None:
+        v = np.asarray(v, box.dtype)  # NaN, or NumPy's error where the array cannot hold that
     elif v.__class__ not in PLAIN:
         v = settled(array_of(v))
     root = box if view is None else view.root

@@ -111,7 +111,7 @@ def meet_again(cls: Any) -> None:
 
 def _has_user_code(cls: Any) -> bool:
     return any(
-        value.__class__ is FunctionType and (hasattr(value, _FOLLOWER) or Follow.is_user_code(value.__code__))
+        type(value) is FunctionType and (hasattr(value, _FOLLOWER) or Follow.is_user_code(value.__code__))
         for base in cls.__mro__
         for value in vars(base).values()
     )
@@ -123,7 +123,7 @@ def _meet_one(cls: Any) -> None:
         new: Any = None
         if issubclass(cls, np.ndarray) and name in _OF_MAKING_ARRAYS:
             pass
-        elif value.__class__ is FunctionType:
+        elif type(value) is FunctionType:
             if (name.startswith("__") and name.endswith("__") and name not in _UNTOUCHED) or _is_called_by_numpy(value):
                 if not (is_dataclass and value.__code__.co_filename.startswith("<")):  # which dataclasses wrote
                     new = _following(value)
@@ -220,7 +220,7 @@ _ASKS_MORE = frozenset(("__bool__", "__exit__", "__post_init__"))
 def without_follower(f: MethodType) -> MethodType:
     """`super().__init__` is one of ours, bound: code that is followed calls what is behind it."""
     function = f.__func__
-    if function.__class__ is FunctionType and hasattr(function, _FOLLOWER) and function.__name__ not in _ASKS_MORE:
+    if type(function) is FunctionType and hasattr(function, _FOLLOWER) and function.__name__ not in _ASKS_MORE:
         return MethodType(function.__wrapped__, f.__self__)  # type: ignore[attr-defined]
     return f
 

@@ -38,7 +38,7 @@ def variables_of(functions: Iterable[Any]) -> Variables:
         if id(thing) in seen:
             continue
         seen.add(id(thing))
-        if thing.__class__ is FunctionType:
+        if type(thing) is FunctionType:
             for cell in thing.__closure__ or ():
                 value = held_in(cell)
                 if _has_value(value):
@@ -46,7 +46,7 @@ def variables_of(functions: Iterable[Any]) -> Variables:
                     waiting.append(value)
         elif thing.__class__ is tuple:
             waiting += thing
-        elif thing.__class__ is MethodType:
+        elif type(thing) is MethodType:
             waiting += (thing.__func__, thing.__self__)
         elif isinstance(thing, functools.partial):
             waiting += (thing.func, *thing.args, *thing.keywords.values())

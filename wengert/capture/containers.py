@@ -409,12 +409,18 @@ def about_to_iterate(thing: Any) -> Any:
         frozen, why = session.frozen.get(id(thing), (None, ""))
         if frozen is thing:
             raise StagingError(why, remedy="make a list of it before, and use an index, which an attribute may hold")
-    if hasattr(thing.__class__, "__next__") and stages() and id(thing) not in running.state.capture.created:
+    if hasattr(thing.__class__, "__next__"):
+        about_to_go_on(thing, "an iterator or generator from outside is used up")
+    return thing
+
+
+def about_to_go_on(thing: Any, what: str) -> None:
+    """Refuse to change what nobody can put back, in a suite that is staged: it runs once for all iterations."""
+    if stages() and id(thing) not in running.state.capture.created:
         raise StagingError(
-            "an iterator or generator from outside is used up in a loop or branch that is staged",
+            f"{what} in a loop or branch that is staged",
             remedy="make a list of it before, and use an index, or iterate over it outside",
         )
-    return thing
 
 
 def note_created(thing: Any) -> Any:

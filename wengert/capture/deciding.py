@@ -32,7 +32,7 @@ def condition(x: Any) -> Any:
 def method_of_class(x: Any, name: str) -> Callable | None:
     """The special method of a user's class, as code that is staged; `None` if the class has none of its own."""
     method = getattr(type(x), name, None)
-    if method.__class__ is not FunctionType or isinstance(x, Traced):
+    if type(method) is not FunctionType or isinstance(x, Traced):
         return None
     method = followed(method)
     if not Follow.is_user_code(method.__code__):

@@ -305,7 +305,7 @@ def _type_of_draw(sample: Any, name: str, given: list, places: list[int], names:
 
 def random_method(f: Any) -> Callable | None:
     """What is called for a method of a generator; `None` for all other functions."""
-    if f.__class__ is not BuiltinFunctionType and f.__class__ is not MethodType:
+    if type(f) is not BuiltinFunctionType and type(f) is not MethodType:
         return None
     owner = f.__self__
     if not isinstance(owner, GENERATORS):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.capture.containers import about_to_go_on
 from wengert.capture.guards import FileGuard
 from wengert.capture.session import Session, current
 from wengert.capture.values import is_symbolic
@@ -27,6 +28,9 @@ _READING_BY_NAME = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
 _OF_SCIPY = ("loadmat", "mmread", "read", "readsav", "hb_read")
 _NAMES = ("file", "filename", "filepath_or_buffer", "path_or_buf", "path", "io", "fname", "file_name", "source")
 """What libraries call the argument that names the file."""
+_GOING_ON = frozenset(("read", "read1", "readline", "readlines", "readinto", "readinto1", "seek", "truncate",
+                       "write", "writelines"))  # fmt: skip
+"""Methods of streams after which they go on somewhere else, as iterators do: a suite that is staged runs only once."""
 _METHODS_OF_PATHS = ("open", "read_text", "read_bytes")
 
 
@@ -40,7 +44,11 @@ def reading(f: Any) -> Callable | None:
         name = getattr(f, "__name__", "")
         return functools.partial(_read, session, f, owner, name == "open") if name in _METHODS_OF_PATHS else None
     if isinstance(owner, io.IOBase):
-        return f if session.is_made_inside(owner) else None
+        if not session.is_made_inside(owner):
+            return None
+        if f.__name__ in _GOING_ON:
+            about_to_go_on(owner, "a stream or file that was opened outside is read or written")
+        return f
     is_opening = any(f is opens for opens in _OPENING)
     if is_opening or any(f is reads for reads in _READING_BY_NAME) or reads_by_name(f):
         return functools.partial(_by_name, session, f, is_opening)

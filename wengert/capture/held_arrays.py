@@ -33,7 +33,7 @@ def takes_held(f: Any, is_staged: bool) -> bool:
 
     What goes through items needs it only where the program goes through them.
     """
-    kind = f.__class__
+    kind = type(f)
     if kind is BuiltinFunctionType and f in _GOING_THROUGH:
         return is_staged
     if kind is _DISPATCHER:
@@ -68,9 +68,9 @@ def _with_held(f: Any, called: Callable, call: Callable, /, *args: Any, **kwargs
 
 def _is_numpys(f: Any) -> bool:
     """Whether a function is one of NumPy's that does not dispatch, such as `np.array` or `np.full`."""
-    if f.__class__ is FunctionType:
+    if type(f) is FunctionType:
         return f.__module__.startswith("numpy")
-    return f.__class__ is BuiltinFunctionType and f.__module__ == "numpy" and not isinstance(f.__self__, np.ndarray)
+    return type(f) is BuiltinFunctionType and f.__module__ == "numpy" and not isinstance(f.__self__, np.ndarray)
 
 
 _BY_METHOD = frozenset(

@@ -144,7 +144,7 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
 
 
 def _called(f: Any, operands: int, given: int) -> Any:
-    kind = f.__class__
+    kind = type(f)
     if kind is _UFUNC:
         found = taking_lists(f, f) if given == ANYTHING else f
         return found if operands <= f.nin else writing_out(f, found, f.nin)
@@ -197,7 +197,7 @@ def _for_partial(f: functools.partial) -> Any:
 
 def _for_other(f: Any) -> Any:
     """What is called for an object that has a class of its own."""
-    kind = f.__class__
+    kind = type(f)
     if PENDING:
         look_for_imports()
     if kind in CALLABLES:
@@ -436,7 +436,7 @@ def is_of_package(f: Any) -> bool:
     """Whether something that can be called is of this package, and knows what it is given."""
     while f.__class__ is functools.partial:
         f = f.func
-    module = f.__module__ if f.__class__ is FunctionType else f.__class__.__module__
+    module = f.__module__ if type(f) is FunctionType else f.__class__.__module__
     return isinstance(module, str) and module.partition(".")[0] == "wengert"
 
 
@@ -523,7 +523,7 @@ def _searches(f: Any, args: tuple, kwargs: dict) -> bool:
 
     The derivative of an answer is not that of the steps to it: a search that only compares would be constant.
     """
-    if f.__class__ is not FunctionType or not str(f.__module__).startswith("scipy.optimize"):
+    if type(f) is not FunctionType or not str(f.__module__).startswith("scipy.optimize"):
         return False  # a constraint holds functions, and searches for nothing
     if f.__name__ in _DIFFERENCES:
         return False
@@ -610,16 +610,22 @@ def _is_of_sparse_matrices(error: BaseException, args: tuple) -> bool:
 def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
     if makes and isinstance(a, type):
         return _called_for(a)
-    if a.__class__ is _DISPATCHER or (a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE):
+    if a.__class__ is _DISPATCHER or (type(a) is BuiltinFunctionType and a.__self__.__class__ is _MODULE):
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
     if a.__class__ is SparseMatrix and not keeps:
         return a.plain_if_known()
-    if is_user_function(a):
+    if is_user_function(a) or (makes and _is_only_called(a)):
         return instrument(a)
-    found = replacement_of(a) if a.__class__ is FunctionType else None  # map(np.asarray_chkfinite, xs)
+    found = replacement_of(a) if type(a) is FunctionType else None  # map(np.asarray_chkfinite, xs)
     return found or (a if python_of(a) is None else call(a))
+
+
+def _is_only_called(a: Any) -> bool:
+    """Whether something is an object that can be called, and neither gone through nor compared."""
+    kind = type(a)
+    return callable(a) and not hasattr(kind, "__iter__") and kind.__lt__ is object.__lt__  # type: ignore[operator]
 
 
 def _is_compiled(kind: type) -> bool:

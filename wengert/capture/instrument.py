@@ -22,7 +22,15 @@ import re
 import threading
 import weakref
 from collections.abc import Callable
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -33,6 +41,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
 from wengert.capture.classes import Follow, followed, meet, meet_value
 from wengert.capture.deep import deeply
+from wengert.capture.followed.decorated import decorated
 from wengert.capture.local_values import with_locals_written_out
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
@@ -117,7 +126,7 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
 
     While a program is captured it is the staged twin, and the capture is told (`STAGED.entered`).
     """
-    kind = f.__class__
+    kind = type(f)
     if of is None:
         state = running.state
         of = STAGED if state.capture is not None else EAGER if state.budget is None else LOOPED
@@ -142,10 +151,22 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
     meet_value(f)
     if is_of_scipy_stats(f):
         return stand_in(f)
-    method = followed(kind.__dict__.get("__call__") or getattr(kind, "__call__", None))  # noqa: B004
-    if method.__class__ is FunctionType and is_user_code(method.__code__):
+    method = _call_of(kind)
+    if type(method) is FunctionType and is_user_code(method.__code__):
         return _instrumented_method(method, f, of)
     return f
+
+
+def _call_of(kind: type) -> Any:
+    """What a call of an object of a class runs. (Functions that wrapt decorates pretend to be what they wrap: `type`
+    tells, `__class__` does not.)"""
+    method = kind.__dict__.get("__call__") or getattr(kind, "__call__", None)  # noqa: B004
+    if type(method) is WrapperDescriptorType and method.__objclass__.__name__ in _OF_WRAPT:
+        return decorated if method.__objclass__.__module__.endswith("_wrappers") else method
+    return followed(method)
+
+
+_OF_WRAPT = frozenset(("_FunctionWrapperBase", "BoundFunctionWrapper"))
 
 
 def _instrumented_function(f: Any, of: TwinKind) -> Any:
@@ -168,9 +189,9 @@ def _instrumented_function(f: Any, of: TwinKind) -> Any:
 
 def _instrumented_method(function: Any, f: Any, of: TwinKind) -> Any:
     """The twin of a method, or of an object that is called; `function` is what it calls."""
-    owner = f.__self__ if f.__class__ is MethodType else f
+    owner = f.__self__ if type(f) is MethodType else f
     if of is STAGED:
-        of.entered(f if f.__class__ is MethodType else MethodType(function, owner))
+        of.entered(f if type(f) is MethodType else MethodType(function, owner))
     twin = instrument(function, of)
     return f if twin is function else MethodType(twin, owner)
 
@@ -183,22 +204,22 @@ def is_user_function(f: Any) -> bool:
     """Whether something is a function, method or partial of the user's."""
     while f.__class__ is functools.partial:
         f = f.func
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f = f.__func__
-    while f.__class__ is FunctionType and f.__code__ in DECORATED:
+    while type(f) is FunctionType and f.__code__ in DECORATED:
         f = f.__wrapped__  # type: ignore[attr-defined]
-    return f.__class__ is FunctionType and is_user_code(f.__code__)
+    return type(f) is FunctionType and is_user_code(f.__code__)
 
 
 def is_staged(f: Any) -> bool:
     """Whether a function, method, partial or object is one of the user's whose source is staged."""
     while f.__class__ is functools.partial:
         f = f.func
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f = f.__func__
-    if f.__class__ is not FunctionType:
-        call = followed(getattr(f.__class__, "__call__", None))  # noqa: B004
-        return not isinstance(f, type) and call.__class__ is FunctionType and is_staged(call)
+    if type(f) is not FunctionType:
+        call = _call_of(type(f))
+        return not isinstance(f, type) and type(call) is FunctionType and is_staged(call)
     code = f.__code__
     if not is_user_code(code):
         return False
@@ -223,11 +244,11 @@ def written_arguments(f: Any, kinds: tuple[bool, ...], named: dict[str, bool]) -
     """Of positional arguments the positions, and of keyword arguments the names, of those that a function may write to.
     Of each is given whether it is a container."""
     before = 0
-    while f.__class__ is not FunctionType or not is_user_code(f.__code__):
+    while type(f) is not FunctionType or not is_user_code(f.__code__):
         if f.__class__ is functools.partial:
             before += len(f.args)
             f = f.func
-        elif f.__class__ is MethodType:
+        elif type(f) is MethodType:
             before += 1
             f = f.__func__
         else:  # compiled, batched, … : what it stands for

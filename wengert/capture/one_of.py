@@ -162,15 +162,15 @@ def is_constant(x: Any, inside: Sequence[Any] = ()) -> bool:
         return True
     if x is UNDEFINED or is_number(x) or isinstance(x, (OneOf, str, Perhaps, Opened, PooledRow, *MUTABLE)):
         return False
-    if x.__class__ is FunctionType:
+    if type(x) is FunctionType:
         held = [*[held_in(cell) for cell in x.__closure__ or ()], *(x.__defaults__ or ())]
         return not any(_is_made(v, inside) for v in (*held, *(x.__kwdefaults__ or {}).values()))
-    if x.__class__ is MethodType:
+    if type(x) is MethodType:
         owner = x.__self__
         return not _is_made(owner, inside) if isinstance(owner, Box) else is_constant(owner, inside)
     if x.__class__ is partial:
         return all(is_constant(v, inside) for v in (x.func, *x.args, *x.keywords.values()))
-    if x.__class__ is BuiltinFunctionType:
+    if type(x) is BuiltinFunctionType:
         return x.__self__ is None or is_constant(x.__self__, inside)
     if any(id(x) in capture.created for capture in inside):
         return False
@@ -203,7 +203,7 @@ def _is_same(a: Any, b: Any) -> bool:
         return False
     if a.__class__ is tuple:
         return len(a) == len(b) and all(map(_is_same, a, b))
-    if a.__class__ is FunctionType:
+    if type(a) is FunctionType:
         return a.__code__ is b.__code__ and a.__globals__ is b.__globals__ and _hold_the_same(a, b)
     if a.__class__ is float:
         return a.hex() == b.hex()

@@ -146,7 +146,7 @@ def _or_refused(f: Any, reads: Callable) -> Callable:
 
 def outside(f: Any) -> Callable | None:
     """What is called for a function that has to do with the world outside; `None` for all others."""
-    kind = f.__class__
+    kind = type(f)
     if kind is MethodType or kind is BuiltinFunctionType:
         owner = f.__self__
         if isinstance(owner, logging.Logger) and f.__name__ in _LOGGING:

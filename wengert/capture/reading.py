@@ -23,9 +23,9 @@ _known = OfCode()
 def containers_only_read(f: Any, passed: Sequence[Any], args: tuple, kwargs: dict[str, Any]) -> Iterator[Any]:
     """Those containers among the arguments of a call, of the ones that were `passed`, of which only items are read."""
     first = 0
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f, first = f.__func__, 1
-    if f.__class__ is not FunctionType:
+    if type(f) is not FunctionType:
         return
     code = f.__code__
     reads = _known.get(code)

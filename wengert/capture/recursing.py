@@ -45,11 +45,11 @@ def recurses(callees: Callable[[], tuple]) -> bool:
 
 
 def _code_of(f: Any) -> Any:
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f = f.__func__
     f = getattr(f, "compiled_function", f)  # what `wg.jit` has made of it
-    twin = staged(f) if f.__class__ is FunctionType else None
-    return twin.__code__ if twin.__class__ is FunctionType else None
+    twin = staged(f) if type(f) is FunctionType else None
+    return twin.__code__ if type(twin) is FunctionType else None
 
 
 def recursed(depth: Any) -> None:
@@ -60,7 +60,7 @@ def recursed(depth: Any) -> None:
 
 def default_of(f: Any, name: str) -> Any:
     """The default of a parameter which a call of a function does not give."""
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f = f.__func__
     f = getattr(f, "compiled_function", f)
     code = f.__code__

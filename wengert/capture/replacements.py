@@ -308,7 +308,7 @@ def _float(x: Any = 0.0) -> Any:
 def _as_its_class_says(x: Any, method: str) -> Any:
     """An object as a number, if its class is of the user's and says how; otherwise `None`."""
     own = getattr(x.__class__, method, None)
-    return own(x) if own.__class__ is FunctionType else None
+    return own(x) if type(own) is FunctionType else None
 
 
 def _text_of(write: Callable) -> Callable:

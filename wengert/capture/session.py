@@ -202,7 +202,7 @@ class Session:
 
     def enter(self, f: Any) -> None:
         """A user's function is called: look at what it refers to."""
-        while f.__class__ is MethodType:
+        while type(f) is MethodType:
             owner, f = f.__self__, f.__func__
             self.operates(owner)
             if is_object(owner):
@@ -210,7 +210,7 @@ class Session:
                 called = getattr(owner.__class__, "__call__", None)  # noqa: B004
                 if followed(called) is f:  # nobody read it: `owner(...)` was called
                     self.found(called, functools.partial(getattr, owner.__class__, "__call__"))
-        if f.__class__ is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
+        if type(f) is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
             return
         self._entered.add(id(f))
         self._functions.append(f)
@@ -241,9 +241,9 @@ class Session:
 
     def watch(self, f: Any) -> None:
         """Note the variables outside that a function from outside can bind."""
-        while f.__class__ is MethodType:
+        while type(f) is MethodType:
             f = f.__func__
-        if f.__class__ is not FunctionType or not is_user_code(f.__code__):
+        if type(f) is not FunctionType or not is_user_code(f.__code__):
             return
         bound = {i.argval for i in dis.get_instructions(f.__code__) if i.opname in ("STORE_GLOBAL", "STORE_DEREF")}
         for name in bound.intersection(f.__code__.co_names):
@@ -336,15 +336,15 @@ class Session:
                 if isinstance(item, MUTABLE) or is_object(item):  # what it holds can be changed, too
                     self.found(item, functools.partial(part_at, path, slot))
         else:
-            is_function = value.__class__ is FunctionType
+            is_function = type(value) is FunctionType
             guard = FunctionGuard(path, value, value.__code__) if is_function else IdentityGuard(path, value)
             is_attribute = path.__class__ is functools.partial and path.func is getattr
             if not is_attribute or all_hold([guard]):  # otherwise it is made anew whenever it is read
                 self.guards.append(guard)
-        if value.__class__ is FunctionType:
+        if type(value) is FunctionType:
             self.watch(value)
             self.effects.note_function(value)
-        elif value.__class__ is BuiltinFunctionType and isinstance(value.__self__, MUTABLE):
+        elif type(value) is BuiltinFunctionType and isinstance(value.__self__, MUTABLE):
             self.found(value.__self__, functools.partial(getattr, value, "__self__"))
         elif isinstance(value, threading.local):
             self.effects.note_own_data(value)
@@ -407,7 +407,7 @@ class Session:
             if holds_parts(value):
                 self._note_use(value)
             return value
-        if value.__class__ is BuiltinFunctionType and value.__self__ is owner:
+        if type(value) is BuiltinFunctionType and value.__self__ is owner:
             return value
         if (id(owner), ("attribute", name)) in self.opened and is_number(value):
             return value  # which the function has put there: before, the input was there (`left.py`)

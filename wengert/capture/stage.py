@@ -13,7 +13,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from wengert.box.functions.operands import demand
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables, forget_variables
+from wengert.capture.closures import variables_of
 from wengert.capture.compared import compared
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, note_created, put_all
 from wengert.capture.deciding import condition, method_of_class, where_true
@@ -205,7 +206,7 @@ def _fields_compared(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     if kind is b.__class__ and "__dataclass_fields__" in kind.__dict__:
         owner = next((cls for cls in kind.__mro__ if name in vars(cls)), kind)
         method = vars(owner).get(name)
-        if method.__class__ is FunctionType and method.__code__.co_filename.startswith("<"):
+        if type(method) is FunctionType and method.__code__.co_filename.startswith("<"):
             names = [field.name for field in dataclasses.fields(owner) if field.compare]
             return tuple([getattr(a, name) for name in names]), tuple([getattr(b, name) for name in names])
     return a, b
@@ -465,7 +466,11 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         if isinstance(refusal, Placed) and not refusal.is_here():
             raise  # to the suite that the list is of
         error: Exception = refusal
-        for way in _ways_to_grow(refusal, items, loop, is_rest):
+        if known and isinstance(refusal, (Grows, Placed)) and items.count <= _UNROLLED_IF_NEED_BE and _is_settled(loop):
+            ways: list[Thunk] = [functools.partial(_python_for, items, loop)]
+        else:
+            ways = _ways_to_grow(refusal, items, loop, is_rest)
+        for way in ways:
             try:
                 way()
                 return
@@ -484,6 +489,20 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         _first_apart(items, loop)
     else:
         _python_for(items, loop)
+
+
+def _is_settled(loop: Loop) -> bool:
+    """Whether the suite of a loop reads nothing that only the program knows. A list that grows in it then has a length
+    that is known, and may be what sizes depend on: `if n > sizes[-1]: sizes.append(n)`."""
+    return all(_is_known(value) for _, value in variables_of([loop.body]))
+
+
+def _is_known(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return type(x) in (list, tuple) and all(map(_is_known, x))
+    return x is None or isinstance(x, (int, float, complex, str, np.generic, ModuleType, FunctionType, type)) or (
+        type(x) is np.ndarray and x.dtype != object
+    )  # fmt: skip
 
 
 def _ways_to_grow(grows: Exception, items: Items, loop: Loop, is_rest: bool) -> list[Thunk]:

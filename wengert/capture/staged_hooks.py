@@ -51,6 +51,7 @@ from wengert.capture.classes import without_follower
 from wengert.capture.containers import (
     RESUMING,
     about_to_change,
+    about_to_go_on,
     about_to_iterate,
     leaves_within,
     note_created,
@@ -124,7 +125,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 def _staged_call(f: Any, operands: int, given: int) -> Any:
     if f.__class__ is OneOf:
         return lambda *args, **kwargs: each(f, lambda one: staged_call(one)(*args, **kwargs))
-    if f.__class__ is MethodType:
+    if type(f) is MethodType:
         f = without_follower(f)
     session = current.session
     if session is not None and is_method_of_array(f):
@@ -173,8 +174,8 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
     if found is not None:
         if f not in _TAKING_ANY:
             found = _with_known(found, f)
-        return found if session is None else functools.partial(_with_items, found, session)
-    kind = f.__class__
+        return found if session is None or _looks_at_object(f) else functools.partial(_with_items, found, session)
+    kind = type(f)
     if kind in _ASKED_FIRST and (found := _ASKED_FIRST[kind](f, session)) is not None:
         return found
     if kind in (BuiltinFunctionType, MethodType) and f.__name__ == "tolist" and is_number(f.__self__):
@@ -193,7 +194,15 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
         return functools.partial(_instance, target, session)
     if follows:
         target = _with_staged_arguments(target)
-    return functools.partial(_with_items, target, session)
+    return target if _looks_at_object(f) else functools.partial(_with_items, target, session)
+
+
+def _looks_at_object(f: Any) -> bool:
+    """Whether a function looks at an object without going through it, even if the object is an iterator."""
+    return _asks_object(f) or any(f is other for other in _LOOKING)
+
+
+_LOOKING = (isinstance, setattr, delattr, repr, str, format, print)
 
 
 def _unbound_method(f: Any, session: Any) -> Callable | None:
@@ -223,7 +232,14 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
         about_to_change(owner)
     if name in RESUMING and f is not fresh_tag:  # a mode may be made anywhere
         about_to_iterate(owner)
+    if type(owner).__module__ in _KEEP_STATE or type(owner) is bytearray:
+        about_to_go_on(owner, f"an object of the class {type(owner).__qualname__} is used")
     return None
+
+
+_KEEP_STATE = frozenset(("array", "sqlite3", "zlib", "_csv", "_pickle", "_queue", "_bz2", "_lzma", "_hashlib", "_md5",
+                         "_sha1", "_sha2", "_sha256", "_sha512", "_sha3", "_blake2"))  # fmt: skip
+"""Modules in C whose objects are others after each call of a method."""
 
 
 def _bound_method(f: Any, session: Any) -> None:
@@ -297,7 +313,7 @@ def _puts_away(f: Any) -> bool:
     owner = getattr(f, "__self__", None)
     if isinstance(owner, tuple) or (isinstance(owner, type) and issubclass(owner, tuple)):  # `_replace`, `_make`
         return f.__name__ in ("_replace", "_make", "_asdict", "__new__")
-    return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
+    return type(f) is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
 
 
 def _with_known(f: Callable, named: Any) -> Callable:
@@ -317,7 +333,7 @@ def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) ->
         return f(*args, **kwargs)
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
         args, kwargs = numbers_in(args), numbers_in(kwargs)
-        for given in (named.__self__ if named.__class__ is MethodType else None, *args, *kwargs.values()):
+        for given in (named.__self__ if type(named) is MethodType else None, *args, *kwargs.values()):
             if given.__class__ in (list, tuple, dict) or (is_object(given) and not _asks_object(named)):
                 demand_known_things(given, 4)
     values = in_place_of_lists(named, kwargs.values())
@@ -333,7 +349,7 @@ def _with_staged_arguments(f: Callable) -> Callable:
     """A function that calls what it is given: map(float, x)."""
 
     def staged(a: Any) -> Any:
-        return BUILTINS.get(a, a) if a.__class__ is BuiltinFunctionType or isinstance(a, type) else a
+        return BUILTINS.get(a, a) if type(a) is BuiltinFunctionType or isinstance(a, type) else a
 
     return lambda *args, **kwargs: f(
         *map(staged, args), **{k: a if k == "dtype" else staged(a) for k, a in kwargs.items()}
@@ -347,9 +363,9 @@ def _with_items(f: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _is_generator_function(f: Any) -> bool:
-    while f.__class__ is MethodType or f.__class__ is functools.partial:
+    while type(f) is MethodType or f.__class__ is functools.partial:
         f = getattr(f, "__func__", None) or f.func  # type: ignore[union-attr]
-    return f.__class__ is FunctionType and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+    return type(f) is FunctionType and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
 
 
 def _noting_iterators(f: Callable) -> Callable:
@@ -448,6 +464,8 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
 
 def _put(container: Any, key: Any, v: Any) -> None:
     if isinstance(container, (Box, np.ndarray)):
+        if v.__class__ is OneOf and container.dtype.kind in "fc":
+            v = each(v, lambda one: np.nan if one is None else one)
         container[settled_key(key) if isinstance(container, Box) else key] = not_none(v, NOT_A_NUMBER)
     elif is_open(container):
         set_item(container, key, v)

@@ -111,4 +111,7 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     ]
 
 
-while_ = Control("while", _impl, lift=_lift, record=_record, types=_types, selects=True, raises=Raises.VALUES)
+while_ = Control(
+    "while", _impl, lift=_lift, record=_record, types=_types, selects=True, raises=Raises.VALUES, failures={}
+)
+"""It raises for some values in that it may not end; what its suite raises, a `try` has asked the suite about."""

@@ -44,7 +44,7 @@ def kept_with(f: Callable, *key: Any) -> dict[Any, Any]:
     """What was made for a function, by name; `key` says under which circumstances."""
     if getattr(f, "is_compiled", False):  # a sum over data, which is not to be kept in memory
         return {}
-    if f.__class__ is not FunctionType:
+    if type(f) is not FunctionType:
         return _of_others.get((f, *key), dict)
     kept: dict[Any, dict] = f.__dict__.setdefault(_KEPT, {})
     if key not in kept:

@@ -33,8 +33,9 @@ from wengert.box.distributions.new_style import NEW_FAMILIES, as_traced, kind_of
 from wengert.box.distributions.rarer import RARER
 from wengert.box.distributions.rarest import RAREST
 from wengert.box.distributions.summed import SUMMED
-from wengert.box.distributions.univariate import Univariate, unsupported
+from wengert.box.distributions.univariate import Univariate, checked, unsupported
 from wengert.box.functions.operands import answer, holds_traced
+from wengert.errors import ConcretizationError
 from wengert.imported import when_imported
 from wengert.ops.op import Traced
 from wengert.running import running
@@ -65,7 +66,7 @@ METHODS = (
 
 def is_of_scipy_stats(f: Any) -> bool:
     """Whether something is an object of scipy.stats, such as a distribution, or a method of one."""
-    owner = f.__self__ if f.__class__ is MethodType else f
+    owner = f.__self__ if type(f) is MethodType else f
     module = getattr(owner.__class__, "__module__", None)
     return module.__class__ is str and module.startswith(_MODULE)
 
@@ -86,7 +87,7 @@ def stand_in(f: Any) -> Callable:
 def implementation(f: Any) -> Callable:
     """What a method of a distribution means on traced values."""
     owner: Any
-    owner, method = (f.__self__, f.__name__) if f.__class__ is MethodType else (f, "__call__")
+    owner, method = (f.__self__, f.__name__) if type(f) is MethodType else (f, "__call__")
     if (kind := kind_of(owner)) is not None:
         return getattr(as_traced(owner, kind, _freeze), method)
     frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)
@@ -138,13 +139,37 @@ def _method(name: str, method: str) -> Callable:
 
 
 def _stats(name: str, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
-    """Mean and variance, or one of them."""
+    """Mean, variance, skewness and kurtosis, or some of them."""
     if args and isinstance(args[0], str):  # of a frozen distribution
         moments, args = args[0], args[1:]
-    if not set(moments) <= {"m", "v"}:
-        raise unsupported(name, f"stats(moments={moments!r})")
-    found = tuple(_method(name, which)(*args, **kwds) for which, m in (("mean", "m"), ("var", "v")) if m in moments)
-    return found if len(found) > 1 else found[0] if found else ()
+    found = [_method(name, which)(*args, **kwds) for which, m in (("mean", "m"), ("var", "v")) if m in moments]
+    if "s" in moments or "k" in moments:
+        shapes = UNIVARIATE[name].parameters("stats", args, kwds)[0]
+        skewness, kurtosis = _skewness_and_kurtosis(name, shapes)
+        found += [y for y, m in ((skewness, "s"), (kurtosis, "k")) if m in moments]
+    return tuple(found) if len(found) != 1 else found[0]
+
+
+def _skewness_and_kurtosis(name: str, shapes: tuple) -> tuple[Any, Any]:
+    """What the shape parameters alone decide, by SciPy's formulas where it has some; they are plain NumPy."""
+    distribution = getattr(sys.modules["scipy.stats"], name)
+    try:
+        *_, skewness, kurtosis = distribution._stats(*shapes, **_MOMENTS[bool(distribution._stats_has_moments)])
+        if skewness is None or kurtosis is None:
+            if "_munp" not in vars(type(distribution)):  # which would integrate
+                raise unsupported(name, "stats(moments='sk')")
+            m1, m2, m3, m4 = [distribution._munp(k, *shapes) for k in (1, 2, 3, 4)]
+            mu2 = m2 - m1**2
+            mu3 = m3 - 3 * m1 * mu2 - m1**3
+            skewness = mu3 / mu2**1.5
+            kurtosis = (m4 - 4 * m1 * mu3 - 6 * m1**2 * mu2 - m1**4) / mu2**2 - 3
+    except (TypeError, ConcretizationError):
+        raise unsupported(name, "stats(moments='sk')") from None
+    valid = UNIVARIATE[name].are_valid(shapes)
+    return checked(skewness, valid), checked(kurtosis, valid)
+
+
+_MOMENTS: tuple[dict, dict] = ({}, {"moments": "mvsk"})
 
 
 def _interval(name: str, confidence: Any, *args: Any, **kwds: Any) -> tuple:

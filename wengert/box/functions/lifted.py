@@ -91,7 +91,7 @@ class Lifted:
 
     def _may_change(self, x: Any) -> bool:
         """Whether the rest of the program that is captured may change what x holds."""
-        if x.__class__ is FunctionType:
+        if type(x) is FunctionType:
             return bool(x.__closure__) and is_followed(x.__code__.co_filename)
         return self._capture.has_created(x)
 
@@ -201,7 +201,7 @@ class Lifted:
 
 
 def described(x: Any) -> str:
-    if x.__class__ is FunctionType:
+    if type(x) is FunctionType:
         return f"a variable of {x.__name__}"
     return f"a {type(x).__name__}" if x.__class__ in _CONTAINERS else f"an object of class {type(x).__name__}"
 
