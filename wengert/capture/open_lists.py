@@ -42,7 +42,7 @@ from wengert.capture.stage import for_, ifexp
 from wengert.capture.values import is_symbolic
 from wengert.errors import Signal
 from wengert.ir.aliases import root_of
-from wengert.ir.numbers import as_python
+from wengert.ir.numbers import as_python, check
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
@@ -51,7 +51,7 @@ from wengert.ops.reduce import argsort
 from wengert.ops.shape import copy, reshape
 from wengert.ops.store import store
 from wengert.running import running
-from wengert.types import shape_of
+from wengert.types import dtype_of, shape_of
 
 # ----------------------------------------------------------------------------------------------------------- reading
 
@@ -339,25 +339,47 @@ def sorted_items(things: Any, key: Any, reverse: Any) -> list:
     opened = whole(things)
     if is_symbolic(reverse):
         return refused()
-    keys = _keys(things, opened, key)
-    if reverse:  # items that compare equal keep their order
-        keys = call(index, keys, pattern=(slice(None, None, -1),))
-    places = call(argsort, call(e.stop_gradient, keys), axis=0, kind="python")
+    backwards = (slice(None, None, -1),)
+    columns = _columns_of_keys(things, opened, key)
+    if len(columns) > 1:
+        _refuse_nans(columns)
+    places: Any = None
+    for column in reversed(columns):  # items that compare equal keep their order
+        column = call(e.stop_gradient, call(index, column, pattern=backwards) if reverse else column)
+        now = column if places is None else call(index, column, places, pattern=(ARRAY,))
+        order = call(argsort, now, axis=0, kind="python")
+        places = order if places is None else call(index, places, order, pattern=(ARRAY,))
     if reverse:
         last = call(e.subtract, opened.count, 1)
-        places = call(index, call(e.subtract, last, places), pattern=(slice(None, None, -1),))
+        places = call(index, call(e.subtract, last, places), pattern=backwards)
     return note_created([Opened(opened.kind, [call(index, settled(r), places, pattern=(ARRAY,)) for r in opened.rows])])
+
+
+def _refuse_nans(columns: Sequence[Any]) -> None:
+    """Nothing is smaller than NaN, and nothing larger: the order of tuples depends on how Python searches."""
+    for column in columns:
+        if dtype_of(column).kind == "f":
+            fine = call(e.logical_not, FUNCTIONS[np.any](call(e.isnan, column)))
+            check(fine, "ValueError", "sorted compares NaN, in an order that compiled code does not know")
 
 
 def _keys(things: Any, opened: Opened, key: Any) -> Any:
     """The numbers by which items are compared."""
+    columns = _columns_of_keys(things, opened, key)
+    return columns[0] if len(columns) == 1 else refused()
+
+
+def _columns_of_keys(things: Any, opened: Opened, key: Any) -> list[Any]:
+    """The numbers by which items are compared, and those that come next where these are equal."""
     if key is not None:
         f = hooks.call(key)
-        made = over_items(things, lambda items: [f(x) for x in items])
-        return _keys(made, whole(made), None)
-    if opened.kind.structure is not LEAF or opened.kind.leaves[0].shape or opened.kind.leaves[0].dtype.kind == "c":
+        made = over_items(things, lambda items: [number_of(f(x)) for x in items])
+        return _columns_of_keys(made, whole(made), None)
+    structure = opened.kind.structure
+    is_flat = structure is LEAF or (structure.kind in (tuple, list) and all(p is LEAF for p in structure.parts))
+    if not is_flat or not opened.rows or any(t.shape or t.dtype.kind == "c" for t in types_of(opened.kind)):
         return refused()
-    return settled(opened.rows[0])
+    return [settled(rows) for rows in opened.rows]
 
 
 def sort(things: Any, *, key: Any = None, reverse: Any = False) -> None:

@@ -159,6 +159,9 @@ class Session:
         self.optionals: bool = current.session is not None and current.session.optionals
         """Whether there are values that may be None (`optional.py`)."""
         self.assumed: Any = None
+        self.tables: set[str] = set() if current.session is None else set(current.session.tables)
+        """Where dicts are made that have keys which only the program knows; and where others were made."""
+        self.dicts: dict[int, tuple[Any, str]] = {}
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.deepest: int | None = None
         """How many calls of one function may be under way; with more the program raises, if it gets there."""
