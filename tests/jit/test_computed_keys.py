@@ -37,8 +37,8 @@ def in_the_order_of_insertion(x):
     last = {}
     for k in range(5):
         last[math.floor(x * k)] = last.get(math.floor(x * k), 0) + x**k
-    first, *rest = [*range(3)]
-    return list(last)[-1] + list(last.values())[0] * x + first + len(rest)
+    values = list(last.values())
+    return list(last)[-1] + values[0] * x + values[-1]
 
 
 def cells(x):
@@ -124,8 +124,8 @@ def what_is_missing(x):
 
 
 PROGRAMS = [
-    bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted, taken_out,
-    in_order, what_is_missing,
+    bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted,
+    taken_out, in_order, what_is_missing,
 ]  # fmt: skip
 
 

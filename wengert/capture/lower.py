@@ -416,8 +416,8 @@ class _Lowering(Expressions):
         number = next(self.numbers)
         names = [f"{OURS}level_{number}_{k}" for k in range(len(parts))]
         stored = [ast.Name(name, ast.Store()) for name in names]
-        apart = [ast.Starred(to, ast.Store()) if isinstance(part, ast.Starred) else to
-                 for part, to in zip(parts, stored, strict=True)]  # fmt: skip
+        apart: list[ast.expr] = [ast.Starred(to, ast.Store()) if isinstance(part, ast.Starred) else to
+                                 for part, to in zip(parts, stored, strict=True)]  # fmt: skip
         statements = [at(ast.Assign([at(ast.Tuple(apart, ast.Store()), node)], node.value), node)]
         for part, name in zip(parts, names, strict=True):
             target = part.value if isinstance(part, ast.Starred) else part

@@ -58,8 +58,8 @@ def made_dict(mapping: Any) -> Any:
 
 def _as_table(mapping: Any) -> Table:
     meet(Table)
-    parts = [note_created(list(part)) for part in (mapping, mapping.values())]
-    return note_created(Table(*parts, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
+    names, under = [note_created(list(part)) for part in (mapping, mapping.values())]
+    return note_created(Table(names, under, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
 
 
 def refuse_computed(mapping: Any, key: Any) -> None:
