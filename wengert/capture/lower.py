@@ -80,6 +80,7 @@ from wengert.capture.named_apart import name_apart
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.only_read import only_read, unpacked_names
 from wengert.capture.recursion import asked_first, callees_of, machine_of
+from wengert.capture.rewrite import as_expression
 from wengert.capture.syntax import (
     OURS,
     assign,
@@ -491,8 +492,9 @@ class _Lowering(Expressions):
                 out.append(at(assign(target.id, load(UNDEFINED_NAME)), node))
             elif isinstance(target, ast.Attribute):
                 out.append(statement(hook(DELETE_ATTRIBUTE, self.visit(target.value), ast.Constant(target.attr)), node))
-            elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Slice, ast.Tuple)):
-                out.append(statement(hook(DELETE_ITEM, self.visit(target.value), self.visit(target.slice)), node))
+            elif isinstance(target, ast.Subscript):
+                key = self.visit(at(as_expression(target.slice), node))
+                out.append(statement(hook(DELETE_ITEM, self.visit(target.value), key), node))
             else:
                 out.append(at(ast.Delete([self.visit(target)]), node))
         return out

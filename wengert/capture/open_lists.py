@@ -254,7 +254,12 @@ def pop(things: Any, key: Any = -1) -> Any:
 
 
 def _take_out(things: Any, opened: Opened, place: Any) -> None:
-    rest = [join([_until(rows, place), _from(rows, call(e.add, place, 1))], 0) for rows in opened.rows]
+    _put_together(things, opened, place, call(e.add, place, 1))
+
+
+def _put_together(things: Any, opened: Opened, stop: Any, start: Any) -> None:
+    """Let a list hold what comes before one place, and what comes from another one on."""
+    rest = [join([_until(rows, stop), _from(rows, start)], 0) for rows in opened.rows]
     replace_items(things, [Opened(opened.kind, rest)])
 
 
@@ -315,10 +320,25 @@ def _put_at(things: Any, opened: Opened, place: Any, value: Any) -> None:
 
 def delete(things: Any, key: Any) -> None:
     """`del things[key]`."""
-    if key.__class__ is slice:
-        refused()
     opened = whole(things)
-    _take_out(things, opened, _place(things, key, opened.count, "list assignment index out of range"))
+    if key.__class__ is not slice:
+        _take_out(things, opened, _place(things, key, opened.count, "list assignment index out of range"))
+    elif key.step is None:
+        start = _bound(key.start, 0, opened.count)
+        stop = call(e.maximum, start, _bound(key.stop, opened.count, opened.count))
+        _put_together(things, opened, start, stop)
+    else:
+        refused()
+
+
+def _bound(end: Any, otherwise: Any, count: Any) -> Any:
+    """The end of a slice of so many items, counted from zero."""
+    if end is None:
+        return otherwise
+    end = settled(end)
+    if isinstance(end, Traced) or end < 0:
+        end = call(e.where, call(e.less, end, 0), call(e.add, count, end), end)
+    return call(e.minimum, call(e.maximum, end, 0), count)
 
 
 def clear(things: Any) -> None:
