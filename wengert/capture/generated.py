@@ -23,6 +23,7 @@ from wengert.capture.instrument import staged
 from wengert.capture.iteration import PUSHED, DataChoose
 from wengert.capture.objects import MUTABLE
 from wengert.capture.open_lists import add_to, over_items
+from wengert.capture.opened import is_open
 from wengert.capture.retrying import undone_if_refused
 from wengert.capture.session import is_object
 from wengert.capture.stage import Loop, for_, if_, ifexp, iterate, not_
@@ -228,6 +229,8 @@ def passed_on(f: Any, args: tuple) -> Callable | None:
         return _zipped if _can_be_zipped(args) else None
     place, followed = PASSING_ON[f]
     is_fit = len(args) > place and is_generated(args[place]) and (f is not map or len(args) == 2)
+    if f in (itertools.accumulate, itertools.islice) and args and is_open(args[0]):
+        is_fit = True
     return staged(followed) if is_fit and (f is not itertools.islice or len(args) == 2) else None
 
 

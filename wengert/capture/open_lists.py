@@ -313,6 +313,13 @@ def set_item(things: Any, key: Any, value: Any) -> None:
     _put_at(things, opened, place, value)
 
 
+def keep_last(things: Any) -> Any:
+    """A deque that was just made of an open list: those of its items that it has room for."""
+    if things.maxlen is not None:
+        replace_items(things, [_cut([whole(things)], slice(-things.maxlen, None) if things.maxlen else slice(0, 0))[0]])
+    return things
+
+
 def _put_at(things: Any, opened: Opened, place: Any, value: Any) -> None:
     _put(things, opened, [call(store, settled(r), settled(x), place, pattern=(ARRAY,))
                           for r, x in zip(opened.rows, leaves_of(value, opened.kind), strict=True)], value)  # fmt: skip

@@ -89,7 +89,7 @@ from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import CHANGING, MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
-from wengert.capture.open_lists import delete, extend, method, over_items, set_item
+from wengert.capture.open_lists import delete, extend, keep_last, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
 from wengert.capture.optional import asks_object, given_to_others, number_of, numbers_in
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
@@ -350,6 +350,8 @@ def _with_staged_arguments(f: Callable) -> Callable:
     """A function that calls what it is given: map(float, x)."""
 
     def staged(a: Any) -> Any:
+        if is_open(a):
+            refused()
         return BUILTINS.get(a, a) if a.__class__ is BuiltinFunctionType or isinstance(a, type) else a
 
     return lambda *args, **kwargs: f(
@@ -427,8 +429,13 @@ def _making(kind: Any) -> Callable:
 
 
 BUILTINS.update(MAKING)
-for _container in (set, deque):
-    BUILTINS[_container] = _making(_container)
+BUILTINS[set] = _making(set)
+
+
+@replaces(deque)
+def _deque(*args: Any, **options: Any) -> Any:
+    new = made(deque(*args, **options))
+    return keep_last(new) if is_open(new) else new
 
 
 @replaces(list)
@@ -748,6 +755,8 @@ def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -
     if subject.__class__ is OneOf:
         return each(subject, lambda one: _matched(kind, one, what, more, names))
     subject = number_of(subject)
+    if kind == "sequence" and is_open(subject):
+        refused()
     if current.session is not None:
         session = current.session
         subject = session.mapping(subject) if subject.__class__ is dict else session.items(subject)
