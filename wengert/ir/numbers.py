@@ -21,7 +21,7 @@ import numpy as np
 from wengert.box.operators import COMPLEX_POWER
 from wengert.box.operators import python_number as number_of_python
 from wengert.box.writing import settled
-from wengert.ir.infer import is_weak, results
+from wengert.ir.infer import demand_which, is_either, is_weak, results
 from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
@@ -96,6 +96,8 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     """An operator that the user wrote, between values of which one is traced."""
     kinds = python_class(x), python_class(y)
     if None in kinds:
+        if name not in _BITWISE and not (name in TABLE and TABLE[name].compares):
+            _demand_which_booleans(name, x, y)
         return op(x, y)
     if name in TABLE and TABLE[name].compares:
         return noted_boolean(op(x, y))
@@ -113,10 +115,18 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     return as_python(z)
 
 
+def _demand_which_booleans(name: str, *operands: Any) -> None:
+    """Python's truth values are integers to arithmetic, and NumPy's are not: it must be known which of them it has."""
+    if all(dtype_of(x).kind == "b" and (python_class(x) or is_either(innermost(x))) for x in operands):
+        for x in operands:
+            demand_which(innermost(x), f"{name} is asked")
+
+
 def operate_alone(op: Op | Callable, name: str, x: Any) -> Any:
     """A unary operator that the user wrote."""
     kind = python_class(x)
     if kind is None:
+        _demand_which_booleans(name, x)
         return op(x)
     if kind is bool:
         x = python_int(x)
