@@ -61,7 +61,7 @@ from wengert.capture.draws import generator_made, random_method
 from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.filtering import EXTREMES, is_filtered, kept
-from wengert.capture.followed.tables import Table
+from wengert.capture.followed.tables import OpenDict
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -330,7 +330,7 @@ def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) 
         return each_argument(_with_numbers(f, named), args, kwargs)
     if named is len and len(args) == 1 and is_filtered(args[0]):
         return staged(type(args[0]).__len__)(args[0])
-    if named is len and len(args) == 1 and args[0].__class__ is Table:
+    if named is len and len(args) == 1 and args[0].__class__ is OpenDict:
         return length_of(args[0])
     if named is len:  # which does not look at the items
         return f(*map(number_of, args), **kwargs)

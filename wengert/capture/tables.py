@@ -1,7 +1,7 @@
 """Dicts with keys that only the program knows: `counts[int(x)] += w`.
 
 Such a key cannot be hashed. So where nothing else helps (a loop that is written out may know its keys) the function is
-captured once more, and what is made where that dict was made is a `Table` (`followed/tables.py`): two lists, of keys
+captured once more, and what is made where that dict was made is a `OpenDict` (`followed/tables.py`): two lists, of keys
 and of values, which the program fills.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from wengert.capture.classes import meet
 from wengert.capture.containers import note_created
 from wengert.capture.followed import tables
-from wengert.capture.followed.tables import Table
+from wengert.capture.followed.tables import OpenDict
 from wengert.capture.instrument import staged
 from wengert.capture.opened import is_open
 from wengert.capture.session import current
@@ -56,10 +56,10 @@ def made_dict(mapping: Any) -> Any:
     return note_created(mapping)
 
 
-def _as_table(mapping: Any) -> Table:
-    meet(Table)
+def _as_table(mapping: Any) -> OpenDict:
+    meet(OpenDict)
     names, under = [note_created(list(part)) for part in (mapping, mapping.values())]
-    return note_created(Table(names, under, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
+    return note_created(OpenDict(names, under, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
 
 
 def refuse_computed(mapping: Any, key: Any) -> None:
@@ -74,10 +74,10 @@ def refuse_computed(mapping: Any, key: Any) -> None:
 
 def keys_of(x: Any) -> Any:
     """What a loop over a table goes through; anything else as it is."""
-    return staged(Table.keys)(x) if x.__class__ is Table else x
+    return staged(OpenDict.keys)(x) if x.__class__ is OpenDict else x
 
 
-def length_of(x: Table) -> Any:
+def length_of(x: OpenDict) -> Any:
     """`len(x)`."""
     return staged(tables.length)(x)
 
@@ -88,13 +88,13 @@ def making(kind: type) -> Callable:
     def make(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and (kind is dict or kind is Counter):
             (things,) = args
-            if things.__class__ is Table and kind is dict:
-                table = staged(Table.copy)(things)
+            if things.__class__ is OpenDict and kind is dict:
+                table = staged(OpenDict.copy)(things)
                 table.default, table.counts = None, False
                 return table
             if is_open(things) or (things.__class__ in (list, tuple) and any(map(_has_key, things))):
                 table = _as_table(kind(**kwargs))
-                staged(Table.update if kind is dict else tables.filled)(table, things)
+                staged(OpenDict.update if kind is dict else tables.filled)(table, things)
                 return table
         return made_dict(kind(*args, **kwargs))
 

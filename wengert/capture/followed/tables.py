@@ -15,7 +15,7 @@ from wengert.errors import StagingError
 _MISSING = object()
 
 
-class Table:
+class OpenDict:
     """`default` makes what is under a key that is asked for and not there, if there is one."""
 
     stands_for: type = dict
@@ -113,8 +113,8 @@ class Table:
         self.names.clear()
         self.under.clear()
 
-    def copy(self) -> Table:
-        return Table(self.keys(), self.values(), self.default, self.counts)
+    def copy(self) -> OpenDict:
+        return OpenDict(self.keys(), self.values(), self.default, self.counts)
 
     def __iter__(self) -> Any:
         raise _refused("going through the keys in this way")
@@ -128,28 +128,28 @@ class Table:
         raise _refused(name)
 
 
-Table.__name__ = "dict with keys that only the program knows"  # which messages show
+OpenDict.__name__ = "dict with keys that only the program knows"  # which messages show
 
 
-def length(table: Table) -> int:
+def length(table: OpenDict) -> int:
     return len(table.names)
 
 
-def filled(table: Table, things: Iterable) -> None:
+def filled(table: OpenDict, things: Iterable) -> None:
     """Count things, as `Counter(things)` does."""
     for thing in things:
         table[thing] += 1
 
 
 def _operator(name: str) -> Callable:
-    def method(self: Table, *others: Any) -> Any:
+    def method(self: OpenDict, *others: Any) -> Any:
         raise _refused(f"the operator {name}")
 
     return method
 
 
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "add", "sub", "ror", "hash"):
-    setattr(Table, f"__{_name}__", _operator(_name))
+    setattr(OpenDict, f"__{_name}__", _operator(_name))
 
 
 def _refused(what: str) -> StagingError:
