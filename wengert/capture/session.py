@@ -142,6 +142,8 @@ class Session:
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.standing: dict[int, tuple[Any, list[Any]]] = {}
         """Objects, and what may stand for them (`outlived.py`)."""
+        self.orders: dict[int, tuple[Any, list[Any]]] = {}
+        """Those that data have put into an order, or that came out of that, with both (`ordering.py`)."""
         self.gone: dict[int, Any] = {}
         """Those that nobody holds any more."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
@@ -482,10 +484,13 @@ class Session:
     def about_objects(self) -> Iterator[Any]:
         """All lists and tuples in which something is noted about objects, and which therefore hold these."""
         yield self.passed
-        for kept in (self.chosen, self.frozen, self.standing, self._uses, self.paths):
+        for kept in (self.orders, self.chosen, self.frozen, self.standing, self._uses, self.paths, self._objects):
             yield from kept.values()
         for _, standing in self.standing.values():
             yield standing
+        for _, groups in self.orders.values():
+            for group in groups:
+                yield from group
 
     @property
     def made_inside(self) -> dict[int, Any]:
