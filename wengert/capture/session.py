@@ -158,8 +158,6 @@ class Session:
         """Lists that were open, with the items they hold since, and what stood for these (`placed.py`)."""
         self.pools: list[Any] = []
         """Arrays in which items of lists are (`opening.py`)."""
-        self.optionals: bool = current.session is not None and current.session.optionals
-        """Whether there are values that may be None (`optional.py`)."""
         self.assumed: Any = None
         self.tables: set[str] = set() if current.session is None else set(current.session.tables)
         """Where dicts are made that have keys which only the program knows; and where others were made."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -14,6 +15,7 @@ from wengert.box.dispatch import CALLERS
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops.op import Traced
 from wengert.solvers.parameters import Parameters, real
 from wengert.solvers.told import Told
@@ -27,9 +29,11 @@ class Given:
     """The arguments of a call of one of SciPy's solvers, by name, and the traced values in them."""
 
     def __init__(self, original: Callable, args: tuple, kwargs: dict, brought_to_form: Callable | None = None):
+        self.original = original
         bound = inspect.signature(original).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
+        self.as_given = dict(bound.arguments)
         self.arguments: dict[str, Any] = {}
         for name, value in bound.arguments.items():
             if bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -43,7 +47,8 @@ class Given:
         if brought_to_form is not None:
             brought_to_form(self.arguments)
         self.parameters = Parameters(self.arguments)
-        self.name = ".".join([*original.__module__.split(".")[:2], original.__name__])
+        library = ".".join(original.__module__.split(".")[:2])
+        self.name, self.module = f"{library}.{original.__name__}", sys.modules[library]
         self._omitted = set(bound.arguments) - given
         self._told: Told | None = None
         self.is_complex = False
@@ -129,20 +134,27 @@ def not_converged(name: str, reason: Any) -> ConvergenceError:
     )
 
 
-def solver(original: Callable, brought_to_form: Callable | None = None) -> Callable[[Callable], Callable]:
-    """Declare that what follows is what a solver of SciPy's does where some of its arguments are traced.
+def solver(module: str, *names: str, brought_to_form: Callable | None = None) -> Callable[[Callable], Callable]:
+    """Declare that what follows is what solvers of SciPy's do where some of their arguments are traced.
 
     `brought_to_form(arguments)` may change arguments that can be given in several forms.
     """
 
-    def register(implementation: Callable[[Given], Any]) -> Callable:
-        def of_traced(*args: Any, **kwargs: Any) -> Any:
+    def of_traced(original: Callable, implementation: Callable[[Given], Any]) -> Callable:
+        def solve(*args: Any, **kwargs: Any) -> Any:
             given = Given(original, args, kwargs, brought_to_form)
             if given.parameters.any:
                 return given.result_or_raise(implementation)
             return original(*plainly(args, True), **plainly(kwargs, True))
 
-        CALLERS[original] = of_traced
-        return of_traced
+        return solve
+
+    def register(implementation: Callable[[Given], Any]) -> Callable:
+        @when_imported(module)
+        def enter(found: Any) -> None:
+            for original in map(functools.partial(getattr, found), names):
+                CALLERS[original] = of_traced(original, implementation)
+
+        return implementation
 
     return register
