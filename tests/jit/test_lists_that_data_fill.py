@@ -1,6 +1,7 @@
 """Lists of which only the running program knows how many items there are: filled under an `if`, in a `while`, in loops
 that end early; read, counted, iterated over, changed, returned."""
 
+import itertools
 import math
 import statistics
 from collections import deque
@@ -621,3 +622,120 @@ def test_statistics_of_such_lists(name):
     if name in ("stdev", "variance"):
         with pytest.raises(statistics.StatisticsError, match="two data points"):
             wg.jit(f)(3.0, 2.5)
+
+
+def doubled(x):
+    found = []
+    while x < 10.0:
+        found.append(x)
+        x = x * 1.3
+    return found
+
+
+def slices_are_deleted(x):
+    found, more = doubled(x), doubled(0.5 * x)
+    del found[1:3]
+    del found[-1:], more[:]
+    del found[100:], found[-200:-100], found[3:2]
+    k = len(found) // 2
+    del found[k : k + 2]
+    return sum(found) + 10 * len(found) + len(more)
+
+
+def rainflow(x):
+    """Half cycles are counted on a stack from which the two points of a closed cycle are taken."""
+    signal = [x * math.sin(1.7 * i * i) + 0.1 * i for i in range(5)]
+    stack, damage = [], 0.0
+    for k in range(5):
+        stack.append(signal[k] + x)
+        while len(stack) >= 3:
+            last, before = abs(stack[-1] - stack[-2]), abs(stack[-2] - stack[-3])
+            if last < before:
+                break
+            damage += (before / 2) ** 3
+            del stack[-3:-1]
+    return damage + len(stack)
+
+
+def passed_on(x):
+    found = doubled(x)
+    totals = list(itertools.accumulate(found))
+    few = deque(found, maxlen=2)
+    return totals[-1] + totals[1] + sum(itertools.islice(found, 2)) + few[0] * len(few) + len(deque(found, maxlen=0))
+
+
+def taken_apart_level_by_level(x):
+    places = [(0.0, 1)]
+    while places[-1][0] < 3.0:
+        places.append((places[-1][0] + x, len(places)))
+    (x0, n0), (x1, n1) = places[-2:]
+    table = [(0, 1.0), (10, 1.4), (20, 2.2)]
+    k = int(10 * x) // 10
+    (a, b), (c, d) = table[k], table[k + 1]
+    return (x1 * n0 - x0 * n1) * (b + (d - b) * (10 * x - a) / (c - a))
+
+
+def in_order_of_pairs(x):
+    pairs = [(math.floor(v) % 3, v) for v in doubled(x)]
+    first, last = sorted(pairs), sorted(pairs, key=lambda p: (-p[0], p[1]), reverse=True)
+    return first[0][1] + 2 * first[-1][1] + 3 * last[0][1] + 4 * last[1][1]
+
+
+@pytest.mark.parametrize(
+    "f", [slices_are_deleted, rainflow, passed_on, taken_apart_level_by_level, in_order_of_pairs],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_what_python_would_do_to_the_list_itself(f):
+    agrees(f, 1.13, batch=f is not rainflow)
+
+
+def test_a_match_of_such_a_list_is_refused():
+    def f(x):
+        match doubled(x):
+            case [a, _]:
+                return a
+            case [_, b, *_]:
+                return b
+        return 0.0
+
+    with pytest.raises(StagingError):
+        wg.jit(f)(1.1)
+
+
+def shot(x, steps=60):
+    """The rest of a loop that ends early is a branch, and a batch of these is a loop over examples."""
+    y, v, path = 1.5, 3.0 * x, [(x, 1.5)]
+    for _ in range(steps):
+        v -= 0.5
+        y += v * 0.05
+        x += 0.1 * abs(v)
+        path.append((x, y))
+        if y < 0:
+            break
+    (x0, y0), (x1, y1) = path[-2:]
+    return x0 + (x1 - x0) * y0 / (y0 - y1) + 0.01 * len(path)
+
+
+def best_so_far(x, steps=40):
+    """`best` has other keys before it is found, so the loop is written out: lists in it are opened once."""
+    best, history = {"loss": math.inf}, []
+    for k in range(steps):
+        x = x - 0.1 * (x**3 - 1)
+        history.append({"k": k, "loss": abs(x - 1)})
+        if history[-1]["loss"] < best["loss"] - 1e-3:
+            best = {"loss": history[-1]["loss"], "x": x}
+        else:
+            break
+    return best["x"] + best["loss"] + len(history)
+
+
+def test_examples_that_end_at_different_times():
+    points = np.array([1.0, 1.4, 2.0])
+    slopes = [wg.grad(shot)(float(x)) for x in points]
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(shot)))(points), slopes)
+    np.testing.assert_allclose(wg.jit(wg.grad(shot))(1.4), slopes[1])
+
+
+def test_a_loop_that_is_written_out():
+    assert wg.jit(best_so_far)(2.0) == pytest.approx(best_so_far(2.0))
+    assert wg.jit(wg.grad(best_so_far))(2.0) == pytest.approx(wg.grad(best_so_far)(2.0))

@@ -340,3 +340,65 @@ def test_an_empty_heap():
         wg.jit(lambda x: heapq.heappop([]) + x)(1.0)
     with pytest.raises(IndexError):
         wg.jit(lambda x: heapq.heappop([x, 2 * x][2:]) + x)(1.0)
+
+
+class Job:
+    def __init__(self, duration, weight):
+        self.duration, self.weight, self.done = duration, weight, 0.0
+
+
+def jobs_of(x):
+    return [Job(x, 1.0), Job(2.0, 3.0), Job(x * x, 2.0)]
+
+
+def done_in_order(x):
+    """Nobody has the objects under another name: each of the sorted ones may be changed."""
+    jobs, clock = jobs_of(x), 0.0
+    jobs.sort(key=lambda j: j.weight / j.duration)
+    for job in jobs:
+        clock += job.duration
+        job.done = clock
+    jobs.sort(key=lambda j: -j.done)
+    return sum(j.done * j.weight * (k + 1) for k, j in enumerate(jobs))
+
+
+def test_objects_that_are_sorted_in_place_may_be_changed():
+    for x in (1.3, 2.4):
+        assert wg.jit(done_in_order)(x) == pytest.approx(done_in_order(x))
+        assert wg.jit(wg.grad(done_in_order))(x) == pytest.approx(wg.grad(done_in_order)(x))
+
+
+def changed_under_one_name(x):
+    jobs, clock = jobs_of(x), 0.0
+    for job in sorted(jobs, key=lambda j: j.weight / j.duration):
+        clock += job.duration
+        job.done = clock
+    return jobs[0].done + 2 * jobs[1].done
+
+
+def changed_under_the_other(x):
+    jobs = jobs_of(x)
+    ranked = sorted(jobs, key=lambda j: j.weight / j.duration)
+    for job in jobs:
+        job.done = job.weight * x
+    return ranked[0].done
+
+
+def one_has_a_name(x):
+    jobs = jobs_of(x)
+    first = jobs[0]
+    jobs.sort(key=lambda j: j.weight / j.duration)
+    jobs[0].done = x
+    return first.done
+
+
+def rows(x):
+    table = [[x, 1.0], [2.0, x], [x * x, 3.0]]
+    sorted(table, key=lambda row: row[0])[0][1] = 10.0
+    return table[0][1] + 2 * table[1][1]
+
+
+@pytest.mark.parametrize("f", [changed_under_one_name, changed_under_the_other, one_has_a_name, rows])
+def test_objects_that_are_sorted_and_changed_under_two_names_are_refused(f):
+    with pytest.raises(StagingError, match="sorted under another name"):
+        wg.jit(f)(1.3)

@@ -1,5 +1,7 @@
 """Texts made of numbers in compiled functions: a loop that names things by its counter is unrolled, never misread."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,16 @@ def test_texts_that_are_returned():
     (value, text), slope = wg.value_and_grad(wg.jit(lambda x: (x * x, f"{x:.1f}")), has_aux=True)(1.5)
     assert (value, text, slope) == (2.25, "1.5", 3.0)
     np.testing.assert_array_equal(wg.vmap(wg.jit(lambda x: f"{x:.1f}"))(np.arange(3.0)), ["0.0", "1.0", "2.0"])
+
+
+def test_words_that_data_choose_are_joined(capsys):
+    def f(x):
+        steps = ["up" if x * math.sin(k) > 0.3 else "down" for k in range(7)]
+        print("-".join(steps))
+        return x
+
+    for x in (1.0, -0.5):
+        f(x)
+        wg.jit(f)(x)
+        ours, theirs = capsys.readouterr().out.splitlines()
+        assert ours == theirs

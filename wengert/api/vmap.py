@@ -83,7 +83,7 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
             return tree.unflatten(structure, boxes)
 
         if running.state.capture is not None:
-            result = _in_a_program(f, arguments, kwargs)
+            result = _in_a_program(f, batch, arguments, kwargs)
         else:
             shared = [x for x, axis in zip(leaves, axes, strict=True) if axis is None]
             outside, common = noted(f, [*shared, kwargs])
@@ -122,11 +122,35 @@ def _together(f: Callable, args: tuple, kwargs: dict) -> Any:
         running.state.depth -= 1
 
 
-def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> Any:
+def _in_a_program(f: Callable, batch: BatchTrace, arguments: Callable[[], tuple], kwargs: dict) -> Any:
     """All examples at once; or, if that is refused, since they do what can be done for one only, a call of a program
-    for one example, of which the batch makes a loop (`control/call.py`)."""
+    for one example, of which the batch makes a loop (`control/call.py`).
 
-    result, refusal = undone_if_refused(lambda: _together(f, arguments(), kwargs), CANNOT_BE_CAPTURED)
+    Where examples go different ways that is told at once, before other ways of staging what they do are tried, such as
+    writing out a loop; these are left for functions of which there is no program for one example.
+    """
+
+    def together() -> tuple[Any, BaseException | None]:
+        return undone_if_refused(lambda: _together(f, arguments(), kwargs), (Apart, *CANNOT_BE_CAPTURED))
+
+    def one_after_the_other() -> tuple[Any, BaseException | None]:
+        try:
+            return numbers_in(jit(f)(*arguments(), **kwargs)), None
+        except CANNOT_BE_CAPTURED as error:
+            return None, error
+
+    batch.splits, alone = True, None
+    try:
+        result, refusal = together()
+    finally:
+        batch.splits = False
+    if isinstance(refusal, Apart):
+        if refusal.trace is not batch:
+            raise refusal
+        result, alone = one_after_the_other()
+        if alone is None:
+            return result
+        result, refusal = together()
     if any(isinstance(x, TracedText) for x in tree.flatten_until(result, lambda x: isinstance(x, TracedText))[0]):
         raise ConcretizationError(
             "a compiled vmap returns a text of values that differ between examples",
@@ -134,10 +158,11 @@ def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> 
         )
     if refusal is None:
         return result
-    try:
-        return numbers_in(jit(f)(*arguments(), **kwargs))
-    except CANNOT_BE_CAPTURED as error:
-        raise (error if isinstance(refusal, (EscapedValueError, EachByItself)) else refusal) from None
+    if alone is None:
+        result, alone = one_after_the_other()
+    if alone is not None:
+        raise (alone if isinstance(refusal, (EscapedValueError, EachByItself)) else refusal) from None
+    return result
 
 
 def _one_by_one(f: Callable, batch: BatchTrace, examples: list[tuple], kwargs: dict, common: Effects) -> Any:

@@ -36,7 +36,8 @@ What lowered code calls: `stage` (`if`, `for`, `while`, `and`, …), `staged_hoo
 `staged_builtins`, `staged_reads`, `staged_texts`, `deciding`, `compared`. Branches: `branching`, `merging`,
 `undefined`. Loops: `carried` (what they hand on), `identity` and `identified` (which object a name stands for),
 `iteration`, `leaving`, `growing`. Exceptions: `exceptions`, `retrying`. Generators: `generators` (syntax),
-`generated`. Dicts and sets that a comprehension fills: `filtering`. Recursion: `recursion` (syntax), `recursing`.
+`generated`. Dicts and sets that a comprehension fills: `filtering`;
+dicts with keys that the program computes: `tables`. Recursion: `recursion` (syntax), `recursing`.
 Closures: `closures`.
 
 Values that only the program knows: `values` and `containers` take Python's objects apart,

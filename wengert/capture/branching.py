@@ -219,8 +219,9 @@ class _Branch:
 
 
 def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],
-           temporaries: Sequence[str] = ()) -> Any:  # fmt: skip
-    """Stage a branch; bind what it binds; return what it returns."""
+           temporaries: Sequence[str] = (), opens: bool = True) -> Any:  # fmt: skip
+    """Stage a branch; bind what it binds; return what it returns. Unless it `opens` lists that become longer in it,
+    that is up to a branch around it."""
     if depth() > _DEEPEST:
         raise RecursionError
     session = current.session
@@ -236,8 +237,10 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     answer = answer_in(pred)
     then, orelse = knowing(answer, True, then), knowing(answer, False, orelse)  # type: ignore[assignment]
     try:
-        return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries))
+        return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries), opens)
     except BranchesDiffer as error:
+        if not opens and isinstance(error, Grows):
+            raise
         is_taken = None if current_attempt() is not None else assumed(truth(pred), error)
         if is_taken is None:
             raise
@@ -245,14 +248,14 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     return None if function is None else function()
 
 
-def _opening(stage: Callable[[], Any]) -> Any:
+def _opening(stage: Callable[[], Any], opens: bool) -> Any:
     """Stage a branch, in which lists may become longer; but where the program is for one of the branches anyway, that
     is all right, unless it is in a loop."""
     session = current.session
     if session is not None and session.assumed is not None:
         if not any(t.varying for t in running.state.traces if t.__class__ is Capture):
             return opening(stage, placed_only=True)
-    return opening(stage)
+    return opening(stage, placed_only=not opens)
 
 
 def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],

@@ -23,9 +23,11 @@ from wengert.capture.instrument import staged
 from wengert.capture.iteration import PUSHED, DataChoose
 from wengert.capture.objects import MUTABLE
 from wengert.capture.open_lists import add_to, over_items
+from wengert.capture.opened import is_open
 from wengert.capture.retrying import undone_if_refused
 from wengert.capture.session import is_object
 from wengert.capture.stage import Loop, for_, if_, ifexp, iterate, not_
+from wengert.capture.tables import keys_of
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_symbolic, truth
 from wengert.errors import StagingError
@@ -151,6 +153,7 @@ def over(iterable: Any, make: Callable[[Any], Any], is_lazy: bool = False) -> An
     """A comprehension as a function of what it goes through (see `over_items`); `is_lazy`: a generator expression."""
     if isinstance(iterable, FilteredSet):
         iterable = iter(iterable)
+    iterable = keys_of(iterable)
     if not is_generated(iterable):
         return over_items(iterable, make)
 
@@ -170,6 +173,7 @@ def listed_items(iterable: Any, make: Callable[[Any], Any], choose: Callable[[An
     how many items there are, otherwise as a loop that fills a list."""
     if is_generated(iterable) or isinstance(iterable, FilteredSet) or running.state.capture is None:
         return over(iterable, make)
+    iterable = keys_of(iterable)
     if hasattr(iterable.__class__, "__next__"):
         iterable = list(iterate(iterable))
     found, refusal = undone_if_refused(lambda: over(iterable, make), (DataChoose,))
@@ -225,6 +229,8 @@ def passed_on(f: Any, args: tuple) -> Callable | None:
         return _zipped if _can_be_zipped(args) else None
     place, followed = PASSING_ON[f]
     is_fit = len(args) > place and is_generated(args[place]) and (f is not map or len(args) == 2)
+    if f in (itertools.accumulate, itertools.islice) and args and is_open(args[0]):
+        is_fit = True
     return staged(followed) if is_fit and (f is not itertools.islice or len(args) == 2) else None
 
 

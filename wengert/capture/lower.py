@@ -80,6 +80,7 @@ from wengert.capture.named_apart import name_apart
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.only_read import only_read, unpacked_names
 from wengert.capture.recursion import asked_first, callees_of, machine_of
+from wengert.capture.rewrite import as_expression
 from wengert.capture.syntax import (
     OURS,
     assign,
@@ -100,6 +101,7 @@ from wengert.capture.undefined import UNDEFINED, Undefined, defined
 __all__ = ["LOWERED_HOOKS", "UNDEFINED", "Undefined", "defined", "lower"]
 
 _VALUES, _NEXT, _CAUGHT = "_wengert_values", "_wengert_next", "_wengert_caught"
+_SEVERAL = (ast.Tuple, ast.List)
 
 Function = TypeVar("Function", ast.FunctionDef, ast.Lambda)
 
@@ -390,9 +392,11 @@ class _Lowering(Expressions):
         parts = [part for target in node.targets for part in targets_in(target)]
         if any(isinstance(part, ast.Attribute) for part in parts):
             return self._with_attributes(node, parts)
+        if len(node.targets) == 1 and any(isinstance(part, _SEVERAL) for part in getattr(node.targets[0], "elts", ())):
+            return self._level_by_level(node, node.targets[0].elts)  # type: ignore[attr-defined]
         node.value = self.visit(node.value)
-        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
-            if not isinstance(node.value, (ast.Tuple, ast.List)):
+        if any(isinstance(target, _SEVERAL) for target in node.targets):
+            if not isinstance(node.value, _SEVERAL):
                 node.value = at(self._taken_apart(node), node.value)
         elif len(node.targets) == 1 and is_read_here(node.value):
             reads = self.only_read.get(getattr(node.targets[0], "id", ""))
@@ -406,6 +410,20 @@ class _Lowering(Expressions):
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
         return [*sure, node] if sure else node
+
+    def _level_by_level(self, node: ast.Assign, parts: list[ast.expr]) -> list[ast.stmt]:
+        """`(a, b), c = v` as `t0, t1 = v; a, b = t0; c = t1`: what is taken apart at each level may be known to the
+        program alone."""
+        number = next(self.numbers)
+        names = [f"{OURS}level_{number}_{k}" for k in range(len(parts))]
+        stored = [ast.Name(name, ast.Store()) for name in names]
+        apart: list[ast.expr] = [ast.Starred(to, ast.Store()) if isinstance(part, ast.Starred) else to
+                                 for part, to in zip(parts, stored, strict=True)]  # fmt: skip
+        statements = [at(ast.Assign([at(ast.Tuple(apart, ast.Store()), node)], node.value), node)]
+        for part, name in zip(parts, names, strict=True):
+            target = part.value if isinstance(part, ast.Starred) else part
+            statements.append(at(ast.Assign([target], load(name)), node))
+        return self._suite(statements)
 
     def _made_sure(self, targets: Sequence[ast.expr], node: ast.stmt) -> list[ast.stmt]:
         """Statements that demand a value of variables of the function's own that are written to, where one may have
@@ -474,8 +492,9 @@ class _Lowering(Expressions):
                 out.append(at(assign(target.id, load(UNDEFINED_NAME)), node))
             elif isinstance(target, ast.Attribute):
                 out.append(statement(hook(DELETE_ATTRIBUTE, self.visit(target.value), ast.Constant(target.attr)), node))
-            elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Slice, ast.Tuple)):
-                out.append(statement(hook(DELETE_ITEM, self.visit(target.value), self.visit(target.slice)), node))
+            elif isinstance(target, ast.Subscript):
+                key = self.visit(at(as_expression(target.slice), node))
+                out.append(statement(hook(DELETE_ITEM, self.visit(target.value), key), node))
             else:
                 out.append(at(ast.Delete([self.visit(target)]), node))
         return out

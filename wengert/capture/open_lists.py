@@ -21,7 +21,7 @@ from wengert.capture import hooks
 from wengert.capture.containers import LEAF, freeze, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.iteration import COUNTED, Items, UsedAsWhole, items_of, refused
-from wengert.capture.one_of import NOT_ITERABLE, not_none
+from wengert.capture.one_of import NOT_A_NUMBER, NOT_ITERABLE, not_none
 from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open, row_in
 from wengert.capture.opening import (
     CHANGED,
@@ -42,7 +42,7 @@ from wengert.capture.stage import for_, ifexp
 from wengert.capture.values import is_symbolic
 from wengert.errors import Signal
 from wengert.ir.aliases import root_of
-from wengert.ir.numbers import as_python
+from wengert.ir.numbers import as_python, check
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
@@ -51,7 +51,7 @@ from wengert.ops.reduce import argsort
 from wengert.ops.shape import copy, reshape
 from wengert.ops.store import store
 from wengert.running import running
-from wengert.types import shape_of
+from wengert.types import dtype_of, shape_of
 
 # ----------------------------------------------------------------------------------------------------------- reading
 
@@ -254,7 +254,12 @@ def pop(things: Any, key: Any = -1) -> Any:
 
 
 def _take_out(things: Any, opened: Opened, place: Any) -> None:
-    rest = [join([_until(rows, place), _from(rows, call(e.add, place, 1))], 0) for rows in opened.rows]
+    _put_together(things, opened, place, call(e.add, place, 1))
+
+
+def _put_together(things: Any, opened: Opened, stop: Any, start: Any) -> None:
+    """Let a list hold what comes before one place, and what comes from another one on."""
+    rest = [join([_until(rows, stop), _from(rows, start)], 0) for rows in opened.rows]
     replace_items(things, [Opened(opened.kind, rest)])
 
 
@@ -308,6 +313,13 @@ def set_item(things: Any, key: Any, value: Any) -> None:
     _put_at(things, opened, place, value)
 
 
+def keep_last(things: Any) -> Any:
+    """A deque that was just made of an open list: those of its items that it has room for."""
+    if things.maxlen is not None:
+        replace_items(things, [_cut([whole(things)], slice(-things.maxlen, None) if things.maxlen else slice(0, 0))[0]])
+    return things
+
+
 def _put_at(things: Any, opened: Opened, place: Any, value: Any) -> None:
     _put(things, opened, [call(store, settled(r), settled(x), place, pattern=(ARRAY,))
                           for r, x in zip(opened.rows, leaves_of(value, opened.kind), strict=True)], value)  # fmt: skip
@@ -315,10 +327,25 @@ def _put_at(things: Any, opened: Opened, place: Any, value: Any) -> None:
 
 def delete(things: Any, key: Any) -> None:
     """`del things[key]`."""
-    if key.__class__ is slice:
-        refused()
     opened = whole(things)
-    _take_out(things, opened, _place(things, key, opened.count, "list assignment index out of range"))
+    if key.__class__ is not slice:
+        _take_out(things, opened, _place(things, key, opened.count, "list assignment index out of range"))
+    elif key.step is None:
+        start = _bound(key.start, 0, opened.count)
+        stop = call(e.maximum, start, _bound(key.stop, opened.count, opened.count))
+        _put_together(things, opened, start, stop)
+    else:
+        refused()
+
+
+def _bound(end: Any, otherwise: Any, count: Any) -> Any:
+    """The end of a slice of so many items, counted from zero."""
+    if end is None:
+        return otherwise
+    end = settled(end)
+    if isinstance(end, Traced) or end < 0:
+        end = call(e.where, call(e.less, end, 0), call(e.add, count, end), end)
+    return call(e.minimum, call(e.maximum, end, 0), count)
 
 
 def clear(things: Any) -> None:
@@ -339,25 +366,47 @@ def sorted_items(things: Any, key: Any, reverse: Any) -> list:
     opened = whole(things)
     if is_symbolic(reverse):
         return refused()
-    keys = _keys(things, opened, key)
-    if reverse:  # items that compare equal keep their order
-        keys = call(index, keys, pattern=(slice(None, None, -1),))
-    places = call(argsort, call(e.stop_gradient, keys), axis=0, kind="python")
+    backwards = (slice(None, None, -1),)
+    columns = _columns_of_keys(things, opened, key)
+    if len(columns) > 1:
+        _refuse_nans(columns)
+    places: Any = None
+    for column in reversed(columns):  # items that compare equal keep their order
+        column = call(e.stop_gradient, call(index, column, pattern=backwards) if reverse else column)
+        now = column if places is None else call(index, column, places, pattern=(ARRAY,))
+        order = call(argsort, now, axis=0, kind="python")
+        places = order if places is None else call(index, places, order, pattern=(ARRAY,))
     if reverse:
         last = call(e.subtract, opened.count, 1)
-        places = call(index, call(e.subtract, last, places), pattern=(slice(None, None, -1),))
+        places = call(index, call(e.subtract, last, places), pattern=backwards)
     return note_created([Opened(opened.kind, [call(index, settled(r), places, pattern=(ARRAY,)) for r in opened.rows])])
+
+
+def _refuse_nans(columns: Sequence[Any]) -> None:
+    """Nothing is smaller than NaN, and nothing larger: the order of tuples depends on how Python searches."""
+    for column in columns:
+        if dtype_of(column).kind == "f":
+            fine = call(e.logical_not, FUNCTIONS[np.any](call(e.isnan, column)))
+            check(fine, "ValueError", "sorted compares NaN, in an order that compiled code does not know")
 
 
 def _keys(things: Any, opened: Opened, key: Any) -> Any:
     """The numbers by which items are compared."""
+    columns = _columns_of_keys(things, opened, key)
+    return columns[0] if len(columns) == 1 else refused()
+
+
+def _columns_of_keys(things: Any, opened: Opened, key: Any) -> list[Any]:
+    """The numbers by which items are compared, and those that come next where these are equal."""
     if key is not None:
         f = hooks.call(key)
-        made = over_items(things, lambda items: [f(x) for x in items])
-        return _keys(made, whole(made), None)
-    if opened.kind.structure is not LEAF or opened.kind.leaves[0].shape or opened.kind.leaves[0].dtype.kind == "c":
+        made = over_items(things, lambda items: [not_none(f(x), NOT_A_NUMBER) for x in items])
+        return _columns_of_keys(made, whole(made), None)
+    structure = opened.kind.structure
+    is_flat = structure is LEAF or (structure.kind in (tuple, list) and all(p is LEAF for p in structure.parts))
+    if not is_flat or not opened.rows or any(t.shape or t.dtype.kind == "c" for t in types_of(opened.kind)):
         return refused()
-    return settled(opened.rows[0])
+    return [settled(rows) for rows in opened.rows]
 
 
 def sort(things: Any, *, key: Any = None, reverse: Any = False) -> None:

@@ -25,7 +25,15 @@ from wengert.box.functions.operands import array
 from wengert.box.writing import own_array, settled
 from wengert.capture import hooks
 from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
-from wengert.capture.containers import LEAF, about_to_change, flatten, note_created, unflatten
+from wengert.capture.containers import (
+    LEAF,
+    about_to_change,
+    containers_in,
+    flatten,
+    freeze,
+    note_created,
+    unflatten,
+)
 from wengert.capture.deciding import condition
 from wengert.capture.exceptions import demand
 from wengert.capture.followed import extremes, heaps, searches
@@ -35,7 +43,7 @@ from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
 from wengert.capture.opening import whole
 from wengert.capture.replacements import holds_intervals
-from wengert.capture.session import is_object
+from wengert.capture.session import current, is_object
 from wengert.capture.stage import equality, ifexp, ordered
 from wengert.capture.values import (
     as_number,
@@ -232,7 +240,23 @@ def _gathered(items: list, positions: Any, name: str) -> list:
                 remedy="sort numbers, and use np.argsort for the rest",
             )  # fmt: skip
     rows = zip(*columns, strict=True) if columns else [()] * len(items)
-    return [unflatten(taken[0][1], row, note_created) for row in rows]
+    new = [unflatten(taken[0][1], row, note_created) for row in rows]
+    _note_order(items, new)
+    return new
+
+
+def _note_order(items: Sequence[Any], new: Sequence[Any]) -> None:
+    """Of the new items, each stands for one of the old ones, and no two for the same: a change of one would have to be
+    seen in the other, if somebody holds both (`outlived.py`)."""
+    session = current.session
+    if session is None:
+        return
+    columns = [zip(*map(list, map(containers_in, those)), strict=True) for those in (items, new)]
+    for group in zip(*columns, strict=True):
+        for thing in itertools.chain(*group):
+            session.orders.setdefault(id(thing), (thing, []))[1].append(group)
+            freeze(thing, "an object is changed that is sorted under another name, in an order that is known only when "
+                          "the compiled program runs")  # fmt: skip
 
 
 def _gathered_constants(column: Sequence[Any], positions: Any) -> list:

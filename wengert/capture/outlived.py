@@ -47,7 +47,8 @@ def is_outlived(thing: Any) -> bool:
 def _has_others(thing: Any) -> bool:
     assert current.session is not None
     return any(
-        notes.get(id(thing), (None,))[0] is thing for notes in (current.session.standing, current.session.chosen)
+        notes.get(id(thing), (None,))[0] is thing
+        for notes in (current.session.standing, current.session.chosen, current.session.orders)
     )
 
 
@@ -71,6 +72,20 @@ def _others(thing: Any) -> list[Any] | None:
         if same is one:
             waiting += [x for x in standing if id(x) not in found]
             found.update({id(x): x for x in standing})
+    walked: list[Any] = []
+    waiting = list(found.values())
+    for one in waiting:  # and to those that were sorted, or came out of that: no two of these are the same
+        same, groups = session.orders.get(id(one), (None, ()))
+        for group in groups if same is one else ():
+            if any(group is other for other in walked):
+                continue
+            walked.append(group)
+            for x in group[0] if any(x is one for x in group[1]) else group[1]:
+                if id(x) not in found:
+                    if any(notes.get(id(x), (None,))[0] is x for notes in (session.standing, session.chosen)):
+                        return None
+                    found[id(x)] = x
+                    waiting.append(x)
     del found[id(thing)]
     return list(found.values())
 

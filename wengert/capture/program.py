@@ -37,6 +37,7 @@ from wengert.capture.recursing import endless
 from wengert.capture.returned import Shared, WithoutAxes, as_returned, found_among, without_axes
 from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current
+from wengert.capture.tables import ComputesKeys
 from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
@@ -244,6 +245,8 @@ class _Learnt:
     machines: set[CodeType] = field(default_factory=set)
     """The code of functions that become loops (`recursing.py`)."""
     machines_were_tried: bool = False
+    tables: set[str] = field(default_factory=set)
+    """Where dicts are made that have keys which only the program knows (`tables.py`)."""
     logs: set[Any] = field(default_factory=set)
     """Lists outside that get something plain at each call."""
 
@@ -365,6 +368,10 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.pinned.update(integers)
         learnt.machines_were_tried = False
         return True
+    if isinstance(error, ComputesKeys) and error.place not in learnt.tables:
+        learnt.tables.add(error.place)
+        learnt.machines_were_tried = False
+        return True
     if is_endless and learnt.deepest != _CALLS_OF_ITSELF[-1]:
         places = _CALLS_OF_ITSELF.index(learnt.deepest) + 1 if learnt.deepest is not None else 0
         learnt.deepest = _CALLS_OF_ITSELF[places]  # it calls itself until data say that it is enough
@@ -410,6 +417,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     session = Session(top, learnt.variable, learnt.held, learnt.opened)
     session.deepest, session.code = learnt.deepest, _run.__code__
     session.assumed, session.machines = assumed, learnt.machines
+    session.tables |= learnt.tables
     session.effects.logs = learnt.logs
     orders = request.orders()
     outer, current.session = current.session, session

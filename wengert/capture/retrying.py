@@ -123,7 +123,7 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
     return None
 
 
-def undone_if_refused(function: Callable[[], Any], refusals: tuple) -> tuple[Any, Exception | None]:
+def undone_if_refused(function: Callable[[], Any], refusals: tuple) -> tuple[Any, BaseException | None]:
     """The result of a function in a program that is being captured. If it is refused, what it did is undone, what the
     program would have done outside (printing, drawing) is taken out of it, and the refusal is returned."""
     capture = running.state.capture

@@ -219,7 +219,7 @@ class Rewriter(ast.NodeTransformer):
             not self.staged and not makes_arrays and _is_constant_index(node.slice)
         ):
             return node  # (in staged code anything may come from outside)
-        return at(hook(READ, node.value, _as_expression(node.slice)), node)
+        return at(hook(READ, node.value, as_expression(node.slice)), node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         if len(self.scopes) == 1:  # inner functions keep theirs: a decorator may ask, as `singledispatch` does
@@ -238,12 +238,12 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if outer is not None:  # which is a call by now
             target.value = outer
-        container, key = target.value, _as_expression(target.slice)
+        container, key = target.value, as_expression(target.slice)
         if isinstance(container, ast.Attribute):
             stored = hook(STORE_IN_ATTRIBUTE, node.value, container.value, ast.Constant(container.attr), key)
             return self._statement(ast.Expr(stored), node)
         if isinstance(container, ast.Subscript):
-            stored = hook(STORE_IN_ITEM, node.value, container.value, _as_expression(container.slice), key)
+            stored = hook(STORE_IN_ITEM, node.value, container.value, as_expression(container.slice), key)
             return self._statement(ast.Expr(stored), node)
         return self._bind(container, lambda rebinds: hook(STORE, node.value, container, key, rebinds), node)
 
@@ -297,7 +297,7 @@ class Rewriter(ast.NodeTransformer):
             return self._statement(ast.Expr(value), node)
         # Python reads a[i] before it computes what is added to it.
         container = ast.NamedExpr(ast.Name(_CONTAINER, ast.Store()), target.value)
-        key = ast.NamedExpr(ast.Name(_KEY, ast.Store()), _as_expression(target.slice))
+        key = ast.NamedExpr(ast.Name(_KEY, ast.Store()), as_expression(target.slice))
         old: ast.expr = ast.Subscript(load(_CONTAINER), load(_KEY), ast.Load())
         if self.staged:
             old = hook(READ, load(_CONTAINER), load(_KEY))
@@ -423,13 +423,13 @@ def _is_constant_index(index: ast.expr) -> bool:
     return isinstance(index, (ast.Constant, ast.Slice))
 
 
-def _as_expression(index: ast.expr) -> ast.expr:
+def as_expression(index: ast.expr) -> ast.expr:
     """An index as an ordinary expression: slices become calls."""
     if isinstance(index, ast.Slice):
         parts = [part if part is not None else ast.Constant(None) for part in (index.lower, index.upper, index.step)]
         return hook(SLICE, *parts)
     if isinstance(index, ast.Tuple):
-        return ast.Tuple([_as_expression(item) for item in index.elts], ast.Load())
+        return ast.Tuple([as_expression(item) for item in index.elts], ast.Load())
     return index
 
 

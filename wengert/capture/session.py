@@ -142,6 +142,8 @@ class Session:
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.standing: dict[int, tuple[Any, list[Any]]] = {}
         """Objects, and what may stand for them (`outlived.py`)."""
+        self.orders: dict[int, tuple[Any, list[Any]]] = {}
+        """Those that data have put into an order, or that came out of that, with both (`ordering.py`)."""
         self.gone: dict[int, Any] = {}
         """Those that nobody holds any more."""
         self.constants: list[Any] = [] if current.session is None else current.session.constants
@@ -157,6 +159,9 @@ class Session:
         self.pools: list[Any] = []
         """Arrays in which items of lists are (`opening.py`)."""
         self.assumed: Any = None
+        self.tables: set[str] = set() if current.session is None else set(current.session.tables)
+        """Where dicts are made that have keys which only the program knows; and where others were made."""
+        self.dicts: dict[int, tuple[Any, str]] = {}
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.deepest: int | None = None
         """How many calls of one function may be under way; with more the program raises, if it gets there."""
@@ -477,10 +482,13 @@ class Session:
     def about_objects(self) -> Iterator[Any]:
         """All lists and tuples in which something is noted about objects, and which therefore hold these."""
         yield self.passed
-        for kept in (self.chosen, self.frozen, self.standing, self._uses, self.paths):
+        for kept in (self.orders, self.chosen, self.frozen, self.standing, self._uses, self.paths, self._objects):
             yield from kept.values()
         for _, standing in self.standing.values():
             yield standing
+        for _, groups in self.orders.values():
+            for group in groups:
+                yield from group
 
     @property
     def made_inside(self) -> dict[int, Any]:

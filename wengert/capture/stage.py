@@ -39,6 +39,7 @@ from wengert.capture.one_of import NOT_ITERABLE, OneOf, demand_known_things, not
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import Placed, opening, whole
 from wengert.capture.session import current, demand_value
+from wengert.capture.tables import keys_of
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
 from wengert.control.while_ import while_
@@ -67,7 +68,7 @@ Thunk = Callable[[], Any]
 
 
 def if_(test: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: tuple,
-        temporaries: tuple = ()) -> None:  # fmt: skip
+        temporaries: tuple = (), opens: bool = True) -> None:  # fmt: skip
     """`if test: … else: …`."""
     test = condition(test)
     if not is_symbolic(test):
@@ -76,7 +77,7 @@ def if_(test: Any, then: Callable, orelse: Callable | None, get: Callable, set: 
         elif orelse is not None:
             orelse()
         return
-    branch(test, then, orelse, get, set, names, temporaries)
+    branch(test, then, orelse, get, set, names, temporaries, opens)
 
 
 def ifexp(test: Any, then: Thunk, orelse: Thunk) -> Any:
@@ -320,10 +321,10 @@ class Loop(NamedTuple):
     go_on: Thunk | None
     variables: Variables
 
-    def if_(self, test: Any, then: Thunk) -> None:
+    def if_(self, test: Any, then: Thunk, opens: bool = True) -> None:
         """Stage iterations that may not come."""
         v = self.variables
-        if_(test, then, None, v.get, v.set, v.names, v.temporaries)
+        if_(test, then, None, v.get, v.set, v.names, v.temporaries, opens)
 
 
 def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
@@ -417,7 +418,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
          stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
     """`for item in iterable: …`."""
     loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
-    iterable = gone_through(not_none(iterable, NOT_ITERABLE))
+    iterable = keys_of(gone_through(not_none(iterable, NOT_ITERABLE)))
     if any(push(iterable, loop) for push in PUSHED):
         return
     items = items_of(iterable)
@@ -639,8 +640,11 @@ class _Fetched:
         return self._found[k]
 
 
-def _python_for(items: Items | _Fetched, loop: Loop, k: int = 0) -> None:
-    """Iterations from the k-th on one by one; once it depends on a symbol whether to go on, the rest is a branch."""
+def _python_for(items: Items | _Fetched, loop: Loop, k: int = 0, is_inside: bool = False) -> None:
+    """Iterations from the k-th on one by one; once it depends on a symbol whether to go on, the rest is a branch.
+
+    The outermost of these branches opens lists that become longer: if each did, it would stage twice what is inside.
+    """
     while items.may_have(k):
         try:
             item = items.item(k)
@@ -659,10 +663,19 @@ def _python_for(items: Items | _Fetched, loop: Loop, k: int = 0) -> None:
             if items.may_have(k):
                 if isinstance(items, _Fetched):
                     about_to_leave(items.iterable)
-                loop.if_(answer, functools.partial(_python_for, items, loop, k))
+                try:
+                    loop.if_(answer, functools.partial(_python_for, items, loop, k, True), not is_inside)
+                except Grows:
+                    if is_inside or _many_left(items, k):
+                        raise
+                    loop.if_(answer, functools.partial(_python_for, items, loop, k))
             return
         if not settled(answer):
             return
+
+
+def _many_left(items: Items | _Fetched, k: int) -> bool:
+    return isinstance(items, Items) and items.count - k > _SHORT
 
 
 def while_statement(test: Thunk, body: Thunk, get: Callable, set: Callable, names: tuple, stores: tuple = (),
@@ -798,7 +811,7 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
 
     `reads` are of the names in `a, b = iterable` the attributes that are read if nothing but items is.
     """
-    iterable = gone_through(not_none(iterable, NOT_ITERABLE))
+    iterable = keys_of(gone_through(not_none(iterable, NOT_ITERABLE)))
     items = items_of(iterable)
     has_places = isinstance(iterable, Box) or is_open(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and has_places:

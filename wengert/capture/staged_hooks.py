@@ -11,7 +11,7 @@ import functools
 import inspect
 import math
 import operator
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from enum import Enum
 from sys import getrefcount
@@ -62,6 +62,7 @@ from wengert.capture.draws import generator_made, random_method
 from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.filtering import EXTREMES, is_filtered, kept
+from wengert.capture.followed.tables import OpenDict
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -89,7 +90,7 @@ from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import CHANGING, MUTABLE
 from wengert.capture.one_of import NOT_A_CONTAINER, NOT_A_NUMBER, OneOf, demand_known_things, not_none, numbers_in
-from wengert.capture.open_lists import delete, extend, method, over_items, set_item
+from wengert.capture.open_lists import delete, extend, keep_last, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import next_number, outside
@@ -99,6 +100,7 @@ from wengert.capture.session import current, is_method_of_array, is_object, is_o
 from wengert.capture.staged_builtins import BUILTINS, replaces
 from wengert.capture.staged_reads import found_under, is_open_key, key_holds_symbols, read, settled_key
 from wengert.capture.syntax import OURS
+from wengert.capture.tables import MAKING, keys_of, length_of, made_dict, refuse_computed
 from wengert.capture.values import holds_symbols, is_number
 from wengert.capture.whole_numbers import method_of_integer
 from wengert.capture.words import are_words
@@ -136,7 +138,7 @@ def _staged_call(f: Any, operands: int, given: int) -> Any:
     try:
         found = BUILTINS.get(f)
         follows = f in _FOLLOWING
-        if f in _GOING_THROUGH or f in FILTERING or f in PASSING_ON:
+        if f in _GOING_THROUGH or f in FILTERING or f in PASSING_ON or f is Counter:
             return functools.partial(_gone_through, f)
         if f in FOLLOWED:
             return functools.partial(on_list, f, _called(f, found, follows, operands, given))
@@ -155,6 +157,10 @@ _GOING_THROUGH: dict[Any, Callable] = {
 
 def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
     """Call one of those, which may be given a generator."""
+    args = tuple(map(keys_of, args))
+    if f is Counter:
+        lists = [listed(a) if is_generated(a) else list(a) if hasattr(a.__class__, "__next__") else a for a in args]
+        return MAKING[f](*lists, **options)
     if args and is_filtered(args[0]):
         if f in EXTREMES and len(args) == 1 and "default" not in options:
             return EXTREMES[f](*args, **options)
@@ -220,6 +226,8 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
             return getattr(session.mapping(owner), name)
         if name == "get":
             return functools.partial(_get, session, owner)
+    if isinstance(owner, dict) and name in ("setdefault", "pop", "get"):
+        return functools.partial(_under_key, f, session)
     if isinstance(owner, str) and name in ("format", "join"):
         return functools.partial(staged_texts.format if name == "format" else staged_texts.join, owner)
     if is_open(owner):
@@ -267,7 +275,17 @@ def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
     """`mapping.get(key)`."""
     if is_open_key(key, mapping):
         return found_under(mapping, key, lambda: default[0] if default else None)
+    refuse_computed(mapping, key)
     return session.get(mapping, identified(key), *default)
+
+
+def _under_key(f: Any, session: Any, key: Any, *default: Any, **options: Any) -> Any:
+    """A method of a dict that is given a key."""
+    owner = f.__self__
+    refuse_computed(owner, key)
+    if isinstance(owner, MUTABLE) and f.__name__ in CHANGING:
+        about_to_change(owner)
+    return _with_items(hooks.call(f), session, key, *default, **options)
 
 
 _COMPARING: dict[str, Callable] = {"sort": sort_list, "index": place_in, "count": number_in}
@@ -300,7 +318,7 @@ def entered_by(f: Any, session: Any) -> Any:
 
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
-_TAKING_ANY = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, map, setattr,
+_TAKING_ANY = frozenset((isinstance, bool, any, all, list, *MAKING, set, deque, enumerate, zip, reversed, map, setattr,
                           str, repr, format, object.__setattr__, operator.truth, operator.not_, operator.contains,
                           *COPYING))  # fmt: skip
 """Builtins that know what one of several things is, or do not look at it."""
@@ -329,6 +347,8 @@ def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) ->
         return each_argument(_with_known(f, named), args, kwargs)
     if named is len and len(args) == 1 and is_filtered(args[0]):
         return staged(type(args[0]).__len__)(args[0])
+    if named is len and len(args) == 1 and args[0].__class__ is OpenDict:
+        return length_of(args[0])
     if named is len:  # which does not look at the items
         return f(*args, **kwargs)
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
@@ -349,6 +369,8 @@ def _with_staged_arguments(f: Callable) -> Callable:
     """A function that calls what it is given: map(float, x)."""
 
     def staged(a: Any) -> Any:
+        if is_open(a):
+            refused()
         return BUILTINS.get(a, a) if type(a) is BuiltinFunctionType or isinstance(a, type) else a
 
     return lambda *args, **kwargs: f(
@@ -380,7 +402,7 @@ def made(container: Any) -> Any:
     """A list or dict that was just made."""
     if container.__class__ is list and any(item.__class__ is PooledRow for item in container):  # [*row], list(row)
         container[:] = [item.items(item.holder) if item.__class__ is PooledRow else item for item in container]
-    return note_created(container)
+    return made_dict(container) if container.__class__ is dict else note_created(container)
 
 
 def given(value: Any) -> Any:
@@ -425,8 +447,14 @@ def _making(kind: Any) -> Callable:
     return lambda *args, **kwargs: made(kind(*args, **kwargs))
 
 
-for _container in (dict, set, deque):
-    BUILTINS[_container] = _making(_container)
+BUILTINS.update(MAKING)
+BUILTINS[set] = _making(set)
+
+
+@replaces(deque)
+def _deque(*args: Any, **options: Any) -> Any:
+    new = made(deque(*args, **options))
+    return keep_last(new) if is_open(new) else new
 
 
 @replaces(list)
@@ -471,8 +499,11 @@ def _put(container: Any, key: Any, v: Any) -> None:
         set_item(container, key, v)
     elif container.__class__ is list and placed.is_place(key):
         placed.write(container, key, v)
+    elif isinstance(container, dict):
+        refuse_computed(container, key)
+        container[identified(key)] = v
     else:
-        container[identified(key) if isinstance(container, dict) else key] = v
+        container[key] = v
 
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
@@ -617,6 +648,7 @@ def delete_item(container: Any, key: Any) -> None:
     if is_open(container):
         delete(container, key)
         return
+    refuse_computed(container, key)
     about_to_change(container)
     del container[key]
 
@@ -741,6 +773,8 @@ def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -
     """The parts of a subject of a `match`."""
     if subject.__class__ is OneOf:
         return each(subject, lambda one: _matched(kind, one, what, more, names))
+    if kind == "sequence" and is_open(subject):
+        refused()
     if current.session is not None:
         session = current.session
         subject = session.mapping(subject) if subject.__class__ is dict else session.items(subject)

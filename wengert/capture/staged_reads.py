@@ -28,6 +28,7 @@ from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
 from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
 from wengert.capture.session import current
+from wengert.capture.tables import refuse_computed
 from wengert.capture.values import holds_symbols, is_number, is_symbolic, note_either
 from wengert.capture.words import ChosenWords, are_words
 from wengert.ir.numbers import as_python, innermost, python_class
@@ -73,6 +74,8 @@ def read(container: Any, key: Any) -> Any:
         return found
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
+    if isinstance(container, dict):
+        refuse_computed(container, key)
     value = container[identified(key) if isinstance(container, dict) else key]
     session = current.session
     if session is not None:

@@ -151,6 +151,8 @@ def joined_by(separator: str, items: Sequence[Any]) -> str:
     """`separator.join(items)`, where some of the items are such texts."""
     pieces: list[str | Piece] = []
     for k, item in enumerate(items):
+        if item.__class__ is OneOf and all(isinstance(item.alternative(code), str) for code in item.possible):
+            item = written(str, item)
         if not isinstance(item, str):
             raise TypeError(f"sequence item {k}: expected str instance, a number or another object found")
         pieces += [*([separator] if k else []), *pieces_of(item)]

@@ -103,6 +103,10 @@ class Apart(Signal):
         self.trace = trace
 
 
+class ExamplesDiffer(ConcretizationError):
+    """The same, where nobody waits to run them one by one, or the batch is one of code that an op holds."""
+
+
 Batch.__name__ = "traced array"
 
 
@@ -162,9 +166,9 @@ class BatchTrace(Mode):
 
     def apart(self, what: str) -> BaseException:
         """What is raised where examples go different ways."""
-        if self.splits and running.state.capture is None:
+        if self.splits:
             return Apart(self)
-        return ConcretizationError(
+        return ExamplesDiffer(
             f"{what} that differs between examples",
             remedy="use np.where(condition, a, b) instead of if and of masks, and np.logical_and instead of and",
         )
@@ -217,7 +221,12 @@ class BatchTrace(Mode):
         if capture is not None and capture.tag > self.tag:
             return capture.process(op, args, params)
         if op.__class__ is Control:
-            return op.lift(self, args, params)
+            try:
+                return op.lift(self, args, params)
+            except ExamplesDiffer as error:
+                if self.splits:
+                    raise Apart(self) from error
+                raise
         mapped = tuple([a.__class__ is Batch and a._owner is self for a in args])
         values = tuple([a._value if m else a for a, m in zip(args, mapped, strict=True)])
         is_pythons = op is python_number and not shape_of(args[0])

@@ -1,0 +1,159 @@
+"""Dicts whose keys the program computes: `counts[int(x)] += w`, `best[i, j] = cost`.
+
+Keys and values stand in two lists, in the order in which Python's dicts keep them, and a key is looked for one by one.
+The class is followed like users' own, so what is not known until the program runs becomes part of it. It is no dict: a
+library that is given one does not take it for an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wengert.errors import StagingError
+
+_MISSING = object()
+
+
+class OpenDict:
+    """`default` makes what is under a key that is asked for and not there, if there is one."""
+
+    stands_for: type = dict
+    """What Python would have made."""
+
+    def __init__(self, names: list, under: list, default: Callable | None, counts: bool):
+        self.names, self.under, self.default, self.counts = names, under, default, counts
+
+    def place(self, key: Any) -> int:
+        """Where a key stands; -1 if it is not there."""
+        for k in range(len(self.names)):
+            if self.names[k] == key:
+                return k
+        return -1
+
+    def __getitem__(self, key: Any) -> Any:
+        place = self.place(key)
+        if self.counts:
+            return 0 if place < 0 else self.under[place]
+        if self.default is None:
+            if place < 0:
+                raise KeyError(f"{key}")
+            return self.under[place]
+        if place < 0:
+            self.names.append(key)
+            self.under.append(self.default())
+        return self.under[place]  # the last, if it was just put there
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        place = self.place(key)
+        if place < 0:
+            self.names.append(key)
+            self.under.append(value)
+        else:
+            self.under[place] = value
+
+    def __delitem__(self, key: Any) -> None:
+        place = self.place(key)
+        if place < 0:
+            raise KeyError(f"{key}")
+        del self.names[place]
+        del self.under[place]
+
+    def __contains__(self, key: Any) -> bool:
+        return self.place(key) >= 0
+
+    def __bool__(self) -> bool:
+        return len(self.names) > 0
+
+    def keys(self) -> list:
+        return list(self.names)
+
+    def values(self) -> list:
+        return list(self.under)
+
+    def items(self) -> list:
+        return [(self.names[k], self.under[k]) for k in range(len(self.names))]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        place = self.place(key)
+        return default if place < 0 else self.under[place]
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        place = self.place(key)
+        if place < 0:
+            self.names.append(key)
+            self.under.append(default)
+        return self.under[place]
+
+    def pop(self, key: Any, default: Any = _MISSING) -> Any:
+        place = self.place(key)
+        if default is _MISSING:
+            if place < 0:
+                raise KeyError(f"{key}")
+        elif place < 0:
+            return default
+        self.names.pop(place)
+        return self.under.pop(place)
+
+    def update(self, other: Any = ()) -> None:
+        for key, value in other.items() if hasattr(other, "items") else other:
+            if self.counts:
+                self[key] += value
+            else:
+                self[key] = value
+
+    def most_common(self, n: int | None = None) -> list:
+        """That of a `Counter`."""
+        if not self.counts:
+            raise AttributeError("'dict' object has no attribute 'most_common'")
+        found = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
+        return found if n is None else found[:n]
+
+    def clear(self) -> None:
+        self.names.clear()
+        self.under.clear()
+
+    def copy(self) -> OpenDict:
+        return OpenDict(self.keys(), self.values(), self.default, self.counts)
+
+    def __iter__(self) -> Any:
+        raise _refused("going through the keys in this way")
+
+    def __repr__(self) -> str:
+        raise _refused("its text")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _refused(name)
+
+
+OpenDict.__name__ = "dict with keys that only the program knows"  # which messages show
+
+
+def length(table: OpenDict) -> int:
+    return len(table.names)
+
+
+def filled(table: OpenDict, things: Iterable) -> None:
+    """Count things, as `Counter(things)` does."""
+    for thing in things:
+        table[thing] += 1
+
+
+def _operator(name: str) -> Callable:
+    def method(self: OpenDict, *others: Any) -> Any:
+        raise _refused(f"the operator {name}")
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "add", "sub", "ror", "hash"):
+    setattr(OpenDict, f"__{_name}__", _operator(_name))
+
+
+def _refused(what: str) -> StagingError:
+    return StagingError(
+        f"{what} of a dict with keys that only the compiled program knows",
+        remedy="ask for its items, values or keys in a loop, in sum, min, max, sorted, len or `in`; or use an array",
+    )

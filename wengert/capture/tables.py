@@ -1,0 +1,107 @@
+"""Dicts with keys that only the program knows: `counts[int(x)] += w`.
+
+Such a key cannot be hashed. So where nothing else helps (a loop that is written out may know its keys) the function is
+captured once more, and what is made where that dict was made is a `OpenDict` (`followed/tables.py`): two lists, of keys
+and of values, which the program fills.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from wengert.capture.classes import meet
+from wengert.capture.containers import note_created
+from wengert.capture.followed import tables
+from wengert.capture.followed.tables import OpenDict
+from wengert.capture.instrument import staged
+from wengert.capture.opened import is_open
+from wengert.capture.session import current
+from wengert.capture.values import is_symbolic
+from wengert.errors import StagingError, user_frame
+from wengert.types import dtype_of, shape_of
+
+_KINDS = (dict, defaultdict, OrderedDict, Counter)
+
+
+class ComputesKeys(StagingError):
+    """A dict, of which it is known where it was made, has keys that only the program knows."""
+
+    def __init__(self, place: str):
+        super().__init__(
+            "a traced value is put into a set, or used as a key of a dict or an argument of a function that remembers",
+            remedy="use what it was computed from, or an index, as the key; for a constant use wg.stop_gradient(x)",
+        )
+        self.place = place
+
+
+def is_computed(key: Any) -> bool:
+    """Whether a key is, or has in it, a number that only the program knows."""
+    if key.__class__ is tuple:
+        return any(map(is_computed, key))
+    return is_symbolic(key) and not shape_of(key) and dtype_of(key).kind in "biuf"
+
+
+def made_dict(mapping: Any) -> Any:
+    """What stands for a dict that was just made."""
+    session = current.session
+    if session is None or mapping.__class__ not in _KINDS:
+        return note_created(mapping)
+    frame = user_frame()
+    place = "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    if place in session.tables:
+        return _as_table(mapping)
+    session.dicts[id(mapping)] = (mapping, place)
+    return note_created(mapping)
+
+
+def _as_table(mapping: Any) -> OpenDict:
+    meet(OpenDict)
+    names, under = [note_created(list(part)) for part in (mapping, mapping.values())]
+    return note_created(OpenDict(names, under, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
+
+
+def refuse_computed(mapping: Any, key: Any) -> None:
+    """Begin again, with a table in place of a dict, if this key is one that cannot be hashed."""
+    session = current.session
+    if session is None or not is_computed(key):
+        return
+    made, place = session.dicts.get(id(mapping), (None, ""))
+    if made is mapping:
+        raise ComputesKeys(place)
+
+
+def keys_of(x: Any) -> Any:
+    """What a loop over a table goes through; anything else as it is."""
+    return staged(OpenDict.keys)(x) if x.__class__ is OpenDict else x
+
+
+def length_of(x: OpenDict) -> Any:
+    """`len(x)`."""
+    return staged(tables.length)(x)
+
+
+def making(kind: type) -> Callable:
+    """`dict(…)`, `Counter(…)` and their like, given a table, or keys that only the program knows."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and (kind is dict or kind is Counter):
+            (things,) = args
+            if things.__class__ is OpenDict and kind is dict:
+                table = staged(OpenDict.copy)(things)
+                table.default, table.counts = None, False
+                return table
+            if is_open(things) or (things.__class__ in (list, tuple) and any(map(_has_key, things))):
+                table = _as_table(kind(**kwargs))
+                staged(OpenDict.update if kind is dict else tables.filled)(table, things)
+                return table
+        return made_dict(kind(*args, **kwargs))
+
+    def _has_key(thing: Any) -> bool:
+        return is_computed(thing if kind is Counter else thing[0] if thing.__class__ in (tuple, list) and thing else 0)
+
+    return make
+
+
+MAKING: dict[Any, Callable] = {kind: making(kind) for kind in _KINDS}
