@@ -15,7 +15,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ir.analysis.ranges import INT, UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
-from wengert.ops.index import arrays_come_first, explicit, place
+from wengert.ops.index import FLAG, arrays_come_first, explicit, place
 from wengert.ops.shape import astype
 from wengert.types import broadcast_shapes, dtype_of, shape_of
 
@@ -173,7 +173,7 @@ def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple, to_write: boo
                 steps.append(slice(None))
         elif item is None:
             steps.append(slice(None))
-        axis += item is not None
+        axis += item is not None and item is not FLAG
     steps += [slice(None)] * (len(shape) - axis)
     if not axes or any(shape_of(a) or dtype_of(a).kind == "b" for a in arrays):
         return None
