@@ -130,6 +130,7 @@ def an_object(state, x):
 
 def one_of_them(state, x):
     state["v"] = x
+    state["none"] = None
     return state["m"]
 
 

@@ -241,7 +241,8 @@ def stored(x):
 
 
 OF_COMPLEX_NUMBERS = [
-    lambda x: (1 + 1j) / x[0], lambda x: (1 + 1j) / x[1], lambda x: 1j * x[0] / (x[1] * 2), lambda x: (x[0] * 1j) / x[1],
+    lambda x: (1 + 1j) / x[0], lambda x: (1 + 1j) / x[1],
+    lambda x: 1j * x[0] / (x[1] * 2), lambda x: (x[0] * 1j) / x[1],
     lambda x: complex(x[1]) ** -1, lambda x: complex(x[1]) ** (1j * x[0]), lambda x: complex(x[1]) ** x[0],
     lambda x: (2j - x[0]) * np.ones(2, np.complex64), lambda x: (x[0] - 2j) * np.ones(2, np.complex64),
     lambda x: (1j * np.array(x[0])) * np.ones(2, np.complex64), lambda x: float(1j * x[0]), lambda x: int(1j + x[0]),
@@ -252,7 +253,7 @@ OF_COMPLEX_NUMBERS = [
 @pytest.mark.parametrize("f", OF_COMPLEX_NUMBERS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
 def test_complex_numbers_of_python(f):
-    """`1j * x` is one of Python's where x is a float64 of NumPy's, which is a float of Python's; `x * 1j` is NumPy's."""
+    """`1j * x` is Python's where x is a float64 of NumPy's, which is a float of Python's; `x * 1j` is NumPy's."""
     x = np.array([2.0, 0.0])
     agree(f, x)
     value, error = outcome(f, x)

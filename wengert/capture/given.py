@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert import tree
-from wengert.capture.effects import Effects, Place, refuse
+from wengert.capture.effects import MISSING, Effects, Place, refuse
 from wengert.capture.left import has_two_names
 from wengert.capture.objects import Content, Slot, content, put
 
@@ -98,7 +98,9 @@ def given_back(given: list[GivenContainer], out: Any) -> tuple[list[GivenBack], 
             continue
         put(thing, before)
         known = {id(value): slot for slot, value in reversed(before.items())}
-        slots = [(slot, slot if before.get(slot) is value else known.get(id(value))) for slot, value in now.items()]
+        slots = [
+            (slot, slot if before.get(slot, MISSING) is value else known.get(id(value))) for slot, value in now.items()
+        ]
         found.append(GivenBack(path, tuple(slots)))
         values.append([now[slot] for slot, old in slots if old is None])
     if not found:
