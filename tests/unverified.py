@@ -21,7 +21,7 @@ REASONS = {
     "tests/backend/test_stored.py": OUTSIDE,
     "tests/box/test_distances.py::test_compiled": ROUNDING,
     "tests/jit/test_branches_of_different_kinds.py::test_what_a_program_tells_it_tells_once": OUTSIDE,
-    "tests/jit/test_classes_of_arguments.py::test_digits_of_numbers": "a number of Python's in a loop counts as NumPy's",
+    "tests/jit/test_classes_of_arguments.py::test_digits_of_numbers": "a number of a loop counts as NumPy's",
     "tests/jit/test_exceptions_implicit.py::test_batches": "eagerly, math gives nan in a batch where it raises",
     "tests/jit/test_ordering.py::test_objects_in_which": "sorting where < is no order raises",
     "tests/jit/test_outside_world.py::test_warnings_and_logging": OUTSIDE,
