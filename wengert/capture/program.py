@@ -540,7 +540,7 @@ def _places(out_leaves: Sequence[Any], leaves: Sequence[Any], first_left: int) -
             places.append(("result", (WithoutAxes if is_bare else int)(len(outputs))))
             outputs.append(clone(y))
         elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
-            places.append(("result", len(outputs)))
+            places.append(("result", (int if y.ndim else WithoutAxes)(len(outputs))))
             outputs.append(y)
         elif y.__class__ is ChosenWords:
             words.refused()

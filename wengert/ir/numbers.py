@@ -100,6 +100,8 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     if None in kinds:
         return op(x, y)
     if name in TABLE and TABLE[name].compares:
+        if complex in kinds and name in _ORDERS:
+            _ORDERS[name](*[kind() for kind in kinds])  # raises what Python raises
         return noted_boolean(op(x, y))
     if name not in _BITWISE:
         x, y = [python_int(v) if kind is bool else v for v, kind in zip((x, y), kinds, strict=True)]
@@ -254,6 +256,8 @@ CHECKS: dict[str, Callable[[Any, Any], None]] = {
 
 _COMPLEX_CHECKS: dict[str, Callable[[Any, Any], None]] = {"divide": _complex_divisor, "power": _complex_power}
 """The same where one of them is complex."""
+
+_ORDERS = {"less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge}
 
 _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
 
