@@ -274,6 +274,7 @@ def test_dtypes_follow_python():
         lambda x: np.sin(x) * a,
     ):  # fmt: skip
         assert wg.jit(f)(1.0).dtype == f(1.0).dtype
+    assert wg.jit(lambda x: np.zeros(2, np.result_type(x, a)))(1.0).dtype == np.float32
     assert wg.jit(lambda x: (x > 1) + (x > 0))(2.0) == 2
     assert wg.jit(lambda x: -(x > 1))(2.0) == -1
 

@@ -130,7 +130,7 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
         b = float(b)
     if a.__class__ not in _PYTHONS or b.__class__ not in _PYTHONS:
         return
-    goes_well = b != 0 if apply is not operator.pow else a != 0 if is_complex else a > 0 and b <= 1
+    goes_well = b != 0 if apply is not operator.pow else a != 0 if is_complex else a > 0 and b <= 1  # type: ignore[operator]
     if goes_well or not is_of_user(sys._getframe(2)):
         return
     if apply(a, b).__class__ is complex and not is_complex:

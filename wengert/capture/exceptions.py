@@ -504,7 +504,7 @@ class _Unknown:
         return "…"
 
 
-_UNKNOWN = _Unknown()
+_NOT_KNOWN = _Unknown()
 
 
 def _shown(said: Any) -> Any:
@@ -512,7 +512,7 @@ def _shown(said: Any) -> Any:
     if said.__class__ not in (list, tuple, dict):
         return said
     parts, structure = tree.flatten(said)
-    return tree.unflatten(structure, [_UNKNOWN if isinstance(part, Traced) else part for part in parts])
+    return tree.unflatten(structure, [_NOT_KNOWN if isinstance(part, Traced) else part for part in parts])
 
 
 def assert_(condition: Any, message: Thunk | None) -> None:

@@ -101,7 +101,7 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
         return op(x, y)
     if name in TABLE and TABLE[name].compares:
         if complex in kinds and name in _ORDERS:
-            _ORDERS[name](*[kind() for kind in kinds])  # raises what Python raises
+            _ORDERS[name](*[kind() for kind in kinds if kind])  # raises what Python raises
         return noted_boolean(op(x, y))
     if name not in _BITWISE:
         x, y = [python_int(v) if kind is bool else v for v, kind in zip((x, y), kinds, strict=True)]

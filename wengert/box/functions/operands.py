@@ -170,7 +170,7 @@ def inexact(x: Any) -> Any:
     return x if is_inexact(dtype_of(x)) else cast(x, float)
 
 
-def demand_real(x: Any, kind: type = float) -> None:
+def demand_real(x: Any, kind: Callable = float) -> None:
     """Refuse one of Python's complex numbers where a real one is wanted; NumPy drops the imaginary part of its own."""
     if dtype_of(x).kind == "c" and x._is_python_number:
         kind(0j)  # raises what Python raises
