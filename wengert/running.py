@@ -136,6 +136,8 @@ class entered:
         self._state.depth -= 1
         self._state.traces, self._state.tapes, self._state.library = self._outer
         self._trace.alive = False
+        if not self._state.depth:
+            self._state.cut_at = None  # what was refused there is of no more interest
 
 
 class making:

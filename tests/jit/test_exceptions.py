@@ -275,6 +275,12 @@ def test_what_nobody_catches():
         wg.jit(f)(2.0)
 
 
+def test_what_was_refused_before_is_forgotten():
+    with pytest.raises(wg.errors.ConcretizationError):
+        wg.grad(lambda x: x * int(1j * x))(1.5)
+    assert wg.grad(known)(1.5) == 2.0
+
+
 def test_values_in_what_an_exception_says():
     def f(x):
         if x[0] > 2:
