@@ -213,6 +213,12 @@ class EmulatedDevice:
     def place_of(self, x: StrictArray) -> int:
         return x._memory.ctypes.data
 
+    def memory_of(self, x: StrictArray) -> int:
+        memory = x._memory
+        while isinstance(memory.base, np.ndarray):
+            memory = memory.base
+        return memory.ctypes.data
+
     recorded: list[Any] | None = None
     repeats = 0
 

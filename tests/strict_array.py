@@ -34,11 +34,11 @@ bincount broadcast_arrays broadcast_to choose clip column_stack compress concate
 correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete diag diag_indices diagflat
 diagonal diff digitize dot dsplit dstack ediff1d einsum empty empty_like expand_dims eye fix flatnonzero flip fliplr
 flipud full full_like gradient histogram hsplit hstack i0 identity imag indices inner interp isclose iscomplex
-iscomplexobj isin isreal isrealobj kron lexsort linspace logspace matrix_transpose max mean median meshgrid min
-moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum
-nanvar nonzero ones ones_like outer pad partition percentile piecewise polyval prod ptp put putmask quantile ravel
-ravel_multi_index real repeat reshape resize roll rollaxis rot90 round searchsorted select shape sinc size sort split
-squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tri tril triu unique
+iscomplexobj isin isreal isrealobj kron lexsort linspace logspace matrix_transpose max may_share_memory mean median
+meshgrid min moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd
+nansum nanvar nonzero ones ones_like outer pad partition percentile piecewise polyval prod ptp put putmask quantile
+ravel ravel_multi_index real repeat reshape resize roll rollaxis rot90 round searchsorted select shape sinc size sort
+split squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tri tril triu unique
 unravel_index unwrap vander var vdot vsplit vstack where zeros zeros_like linalg.matrix_power linalg.cholesky
 roots linalg.qr linalg.svd linalg.eigh linalg.eig linalg.eigvalsh linalg.eigvals linalg.norm linalg.cond linalg.det
 linalg.matrix_rank linalg.slogdet linalg.solve linalg.tensorsolve linalg.lstsq linalg.inv linalg.pinv linalg.tensorinv

@@ -184,7 +184,7 @@ class PatternError(WengertError, ValueError):
 
 
 class DeviceError(WengertError, ValueError):
-    """Arrays of one call lie on several devices."""
+    """Arrays lie on another device than those they meet, or than a solver computes on."""
 
 
 class UnsupportedFunctionError(WengertError, NotImplementedError):

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.on_device import outcomes, useful_program
+from fuzz.program import text_of
 from op_calls import floats
 from test_device_math import FUNCTIONS, OF_TWO, points
 from test_strict_ops import SMOOTH, as_function, derivatives
@@ -49,6 +51,20 @@ def test_programs(f, way):
     derivative = {"eager": wg.grad(f), "compiled": wg.jit(wg.grad(f)), "inside": wg.grad(wg.jit(f))}[way]
     for _ in range(2):
         np.testing.assert_allclose(host(derivative(x)), wg.grad(f)(X), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("start", range(1000, 1200, 20))
+def test_random_programs(start):
+    failed = runs = 0
+    for seed in range(start, start + 20):
+        program = useful_program(seed)
+        if program is None:
+            continue
+        found = outcomes(program, cupy.asarray, lambda y: cupy.asnumpy(y) if isinstance(y, cupy.ndarray) else y)
+        for way, outcome in found.items():
+            assert not outcome.startswith("wrong"), f"seed {seed}, {way}: {outcome}\n{text_of(program)}"
+            failed, runs = failed + (outcome != "same"), runs + 1
+    assert failed <= 0.25 * runs
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

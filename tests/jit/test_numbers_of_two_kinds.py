@@ -155,3 +155,38 @@ def test_the_one_that_is_chosen_decides_what_single_precision_becomes(f):
         got, expected = compiled(x, a), f(x, a)
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def _matched(s, a):
+    match a > s:
+        case True:
+            return 1.0
+        case False:
+            return 2.0
+        case _:
+            return 3.0
+
+
+_ASKED = {
+    "is True": lambda s, a: (a > s) is True, "is not False": lambda s, a: (a > s) is not False,
+    "type": lambda s, a: type(s) in (int, float), "class of a comparison": lambda s, a: type(a > s) is bool,
+    "isinstance": lambda s, a: isinstance(s, (np.floating, np.integer)), "int": lambda s, a: isinstance(s, int),
+    "bool": lambda s, a: isinstance(a > s, bool), "attribute": lambda s, a: hasattr(s, "dtype"),
+    "sum": lambda s, a: float((a > s) + (a > 0)), "invert": lambda s, a: float(~(a > s)), "match": _matched,
+    "number": lambda s, a: isinstance(s, (int, float, np.number)), "truth": lambda s, a: (not a > s) is False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", [lambda x: x[1] + 0.3, np.argmax], ids=["float", "integer"])
+@pytest.mark.parametrize("asked", _ASKED.values(), ids=_ASKED)
+def test_questions_about_the_class(asked, other):
+    def f(x, a):
+        s = 0.25 if other is not np.argmax else 1
+        if x[0] > 5:
+            s = other(x)
+        return asked(s, a)
+
+    compiled = wg.jit(f)
+    for x in (np.array([0.3, 0.2]), np.array([6.0, 0.2])):
+        for a in (0.5, 2.5, -0.5):
+            assert compiled(x, a) == f(x, a)

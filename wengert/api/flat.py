@@ -16,6 +16,8 @@ from wengert import tree
 from wengert.box.functions.operands import array
 from wengert.capture import hooks
 from wengert.capture.optional import numbers_in
+from wengert.errors import DeviceError
+from wengert.ops.library import behind, is_foreign
 from wengert.types import dtype_of, shape_of
 
 
@@ -43,6 +45,11 @@ class Layout:
             return np.reshape(array(leaves[0]), (self.size,))
         return np.concatenate([np.reshape(array(x), (-1,)) for x in leaves]) if leaves else np.zeros(0)
 
+    def vector(self, container: Any) -> np.ndarray:
+        """The vector of a container, as plain numbers for a solver that iterates in Python."""
+        demand_host(container)
+        return np.array(self.ravel(container), float)
+
     def unravel(self, vector: Any) -> Any:
         """The container of a vector, which may be traced."""
         leaves, start = [], 0
@@ -50,6 +57,18 @@ class Layout:
             leaves.append(np.reshape(vector[start : start + size], shape) if shape else vector[start])
             start += size
         return tree.unflatten(self.structure, leaves)
+
+
+def demand_host(container: Any) -> None:
+    """Refuse arrays that lie elsewhere, for a solver whose iterations are with NumPy's."""
+    for leaf in tree.leaves(container):
+        if is_foreign(behind(leaf)):
+            library = type(behind(leaf)).__module__.partition(".")[0]
+            raise DeviceError(
+                f"the solver is given arrays of {library}, and its iterations are with NumPy's",
+                remedy="solve with wg.argmin, wg.root or the methods for learning (wg.optimize.adam), which compute "
+                "where arrays are, or move the problem: x.get(), and the data of the function",
+            )
 
 
 def followed(f: Callable) -> Callable:

@@ -44,7 +44,7 @@ from wengert.control.call import call as call_op
 from wengert.errors import EscapedValueError, StagingError, WengertError, explained, told
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
-from wengert.ops.library import is_foreign
+from wengert.ops.library import is_foreign, may_share
 from wengert.ops.op import Traced, call
 from wengert.running import running
 
@@ -408,10 +408,9 @@ def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, 
 def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
     """Whether an array that is written to shares memory with another."""
     for k in writes:
-        if isinstance(inputs[k], np.ndarray):
-            for j, x in enumerate(inputs):
-                if j != k and isinstance(x, np.ndarray) and np.may_share_memory(inputs[k], x):
-                    return True
+        if isinstance(inputs[k], np.ndarray) or is_foreign(inputs[k]):
+            if any(may_share(inputs[k], x) for j, x in enumerate(inputs) if j != k):
+                return True
         elif isinstance(inputs[k], Box) and any(may_overlap(inputs[k], x) for j, x in enumerate(inputs) if j != k):
             return True
     return False

@@ -17,6 +17,7 @@ from wengert.box.box import Box
 from wengert.box.dispatch import OVERWRITING, WRITERS, place_of_out
 from wengert.box.writing import SETTLING, settle, settled
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops.library import is_foreign, may_share
 from wengert.ops.op import Traced
 from wengert.running import running
 
@@ -129,9 +130,13 @@ def _by_numpy(function: Any, args: tuple, kwargs: dict) -> Any:
     leaves = list(_leaves((plain_args, plain_kwargs)))
     if any(isinstance(x, Traced) or (callable(x) and not isinstance(x, type)) for x in leaves):
         return None
-    y = function(*plain_args, **plain_kwargs)
-    arrays = [x for x in leaves if x.__class__ is np.ndarray]
-    if y is None or any(np.may_share_memory(part, x) for part in _leaves(y) for x in arrays):
+    try:
+        y = function(*plain_args, **plain_kwargs)
+    except (TypeError, NotImplementedError):
+        if not any(map(is_foreign, leaves)):
+            raise
+        return None  # another library, which need not have all functions
+    if y is None or any(may_share(part, x) for part in _leaves(y) for x in leaves):
         return None
     return _in_cells(y) if running.state.depth else y
 

@@ -102,7 +102,7 @@ def _asks_library(function: Callable) -> Callable:
 
 def _is_view(y: np.ndarray, x: Any) -> bool:
     """Whether a result shares the memory of an operand, so that it is no array of its own."""
-    return x.__class__ is np.ndarray and np.may_share_memory(y, x)
+    return library.may_share(y, x)
 
 
 def _to_be_written(function: Callable) -> Callable:
@@ -186,6 +186,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     if library.is_foreign(object):
         made: Any = np.array(object, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
         return cell(made)  # of its own library
+    if running.state.library is not None and not holds_traced(object) and library.holds_foreign(object):
+        made = library.from_lists(object, dtype)
+        return cell(made.reshape((1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made)
     if not holds_traced(object):
         return _plain_array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     if isinstance(object, Traced) and not copy and not object._is_python_number:  # type: ignore[attr-defined]
@@ -318,10 +321,12 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 @_constructs(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     if not holds_traced(fill_value):
-        like = library.near() if np.ndim(fill_value) == 0 and isinstance(fill_value, (float, np.inexact)) else None
+        like = fill_value if library.is_foreign(fill_value) and not fill_value.ndim else None
+        if isinstance(fill_value, (float, np.inexact)):
+            like = library.near()
         if like is None:
             return _own(np.full(shape, fill_value, dtype, order))  # type: ignore[call-overload]
-        return _own(library.filled_like(like, shape, fill_value, type(fill_value) if dtype is None else dtype))
+        return _own(library.filled_like(like, shape, fill_value, dtype_of(fill_value) if dtype is None else dtype))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
     x = settled(as_operand(fill_value))
     y = s.copy(s.broadcast_to(x if dtype is None else cast(x, dtype), shape=shape))

@@ -637,7 +637,9 @@ def check_masks(shape: tuple[int, ...], idx: Any) -> None:
     if any(isinstance(item, Traced) and dtype_of(item).kind == "b" for item in items):
         _check_computed(shape, items)
     for item in items:
-        if item.__class__ is list or (item.__class__ is np.ndarray and item.dtype == bool):
+        if (item.__class__ is list and not library.holds_foreign(item)) or (
+            item.__class__ is np.ndarray and item.dtype == bool
+        ):
             known: list[Any] = []
             for other in items:
                 known += [slice(None)] * _axes_of(other) if isinstance(other, Traced) else [other]
@@ -710,6 +712,8 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
     """Write into the value in a slot of a box: in place if nobody else holds it, else into a copy."""
     x = getattr(holder, slot)
     setattr(holder, slot, None)
+    if x.__class__ is np.ndarray and library.is_foreign(v):  # made of numbers alone, and now of what is elsewhere
+        x = np.asarray(x, like=v)
     try:
         if isinstance(x, Traced):
             if sys.getrefcount(x) > 2 or x._view_of is not None:  # type: ignore[attr-defined]

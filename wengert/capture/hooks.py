@@ -113,6 +113,7 @@ from wengert.counted import all_count
 from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_our_class, refusals
 from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
+from wengert.ops.library import is_foreign
 from wengert.ops.op import Traced
 from wengert.packages import is_followed, is_ours, is_part_of_scipy, is_standard
 from wengert.running import running
@@ -700,6 +701,10 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
             about_to_write(container)
             held = getrefcount(container)
             container = promoted(container, rebinds and held <= ALONE_IN_STORE)
+        elif (
+            running.state.library is not None and rebinds and is_foreign(v) and getrefcount(container) <= ALONE_IN_STORE
+        ):
+            container = np.asarray(container, like=v)  # such as flags, which are to hold what was found out there
         elif getrefcount(container) > ALONE_IN_STORE or container.base is not None:
             about_to_write(container)
     elif v.__class__ is np.ndarray and kind in _HOLDERS:
@@ -733,7 +738,15 @@ def augment(name: str, a: Any, v: Any) -> Any:
         if holds_traced(v):
             held = getrefcount(a)
             a = promoted(a, held <= ALONE_IN_AUGMENT)
-    return own(getattr(operator, name)(a, v))
+    return own(_augmented(name, a, v))
+
+
+def _augmented(name: str, a: Any, v: Any) -> Any:
+    """What `a += v` and its like make. What is a number in NumPy is an array of no axes in other libraries, and numbers
+    are not written to."""
+    if running.state.library is not None and is_foreign(a) and not a.ndim:
+        name = f"__{name[1:]}__"
+    return getattr(operator, name)(a, v)
 
 
 def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
@@ -752,7 +765,7 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
         about_to_write(old)
         if holds_traced(v):
             old = promoted(old, False)
-    container[key] = getattr(operator, name)(old, v)
+    container[key] = _augmented(name, old, v)
     return container
 
 
@@ -763,7 +776,7 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
         about_to_write(a)
         if holds_traced(v):
             a = promoted(a, False)
-    setattr(owner, attribute, own(getattr(operator, name)(a, v)))
+    setattr(owner, attribute, own(_augmented(name, a, v)))
 
 
 def holds_traced(v: Any) -> bool:

@@ -24,7 +24,8 @@ from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
-from wengert.ir.numbers import noted_boolean, python_class
+from wengert.ir.infer import demand_which, is_either
+from wengert.ir.numbers import innermost, noted_boolean, python_class
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.reduce import all as all_of
@@ -245,6 +246,9 @@ def demand_known(x: Any, y: Any) -> None:
 def _is_same_number(x: Any, y: Any) -> Any:
     """`x is y` for values of which one is traced: there is one True and one False, and one of each small integer."""
     x, y = settled(x), settled(y)
+    for one, other in ((x, y), (y, x)):
+        if python_class(other) in (bool, int) or is_either(innermost(other)):
+            demand_which(innermost(one), "whether something is the same object is asked")
     kind = python_class(x)
     if kind not in (bool, int) or kind is not python_class(y):
         return False

@@ -46,7 +46,7 @@ class _Kept:
         self.at = at
         self.snapshot = Snapshot(roots)
         self.active = list(active)
-        self.nbytes = sum(np.asarray(plain(box)).nbytes for box in self.active)
+        self.nbytes = sum(getattr(plain(box), "nbytes", 8) for box in self.active)
         self.start = 0
         """Where in the file the state begins, if it lies on disk."""
 

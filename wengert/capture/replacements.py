@@ -39,6 +39,7 @@ from wengert.capture.read_texts import read_text
 from wengert.capture.tried import refuse_failures
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.imported import PENDING, look_for_imports
+from wengert.ir.infer import demand_which, is_either
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.interval import Interval
@@ -341,7 +342,10 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
 
 @replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> bool:
-    return issubclass(class_of(x), classes) if isinstance(x, Box) else isinstance(x, classes)
+    if not isinstance(x, Box):
+        return isinstance(x, classes)
+    found = {issubclass(kind, classes) for kind in _possible_classes(x)}
+    return issubclass(class_of(x), classes) if len(found) > 1 else found.pop()
 
 
 @replaces(type)
@@ -359,6 +363,7 @@ def class_of(x: Box) -> type:
         return np.ndarray
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
+        demand_which(innermost(x), "the class is asked")
         return python_class(x) or dtype_of(x).type
     if isinstance(value, Traced) and not x._is_python_number:  # an interval
         return dtype_of(x).type
@@ -367,12 +372,21 @@ def class_of(x: Box) -> type:
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
 
 
+def _possible_classes(x: Box) -> list[type]:
+    """The class of what a traced value stands for; two if it is Python's number in some cases and NumPy's in others."""
+    dtype = dtype_of(x)
+    return [type(NUMBERS[dtype.kind]), dtype.type] if is_either(innermost(x)) else [class_of(x)]
+
+
 _NOTHING = object()
 
 
 def has_attribute(x: Box, name: str) -> bool:
     """Whether what a box stands for has an attribute. (Its class has others, as all classes do: it can be called.)"""
-    return any(name in cls.__dict__ for cls in class_of(x).__mro__)
+    found = {any(name in cls.__dict__ for cls in kind.__mro__) for kind in _possible_classes(x)}
+    if len(found) > 1:
+        demand_which(innermost(x), f"the attribute {name} is asked")
+    return found.pop()
 
 
 @replaces(hasattr)

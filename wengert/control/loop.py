@@ -45,6 +45,7 @@ from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
 from wengert.ops.index import ARRAY, index
+from wengert.ops.library import from_lists, is_foreign
 from wengert.ops.op import Op, Traced, call
 from wengert.running import running
 from wengert.types import aval_of, shape_of
@@ -63,7 +64,9 @@ def _impl(count: Any, *args: Any, body: Block, carried: int) -> tuple:
 
 def stacked_values(values: list[Any], type: Any) -> Any:
     """All values of a y along a first axis."""
-    return np.stack(values) if values else np.zeros((0, *type.shape), type.dtype)
+    if not values:
+        return np.zeros((0, *type.shape), type.dtype)
+    return from_lists(values) if any(map(is_foreign, values)) else np.stack(values)
 
 
 # -------------------------------------------------------------------------------------------------------- every mode

@@ -24,7 +24,7 @@ class ScipyProblem:
 
     def __init__(self, f: Callable, x0: Any, jit: bool):
         self._layout = Layout(x0)
-        self.x0 = np.array(self._layout.ravel(x0), float)
+        self.x0 = self._layout.vector(x0)
         flat = of_vector(f, self._layout)
         of_numbers = lambda x, *args: np.reshape(flat(x, *args), (-1,))
         wrap = compiled if jit else lambda g: g

@@ -64,7 +64,7 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         return False, [Found(shape_of(args[0]), dtype_of(args[0]), not shape_of(args[0]), mixed=_is_mixed(args[0]))]
     if op.elementwise:
         dtype, weak = _elementwise_dtype(op, args, params)
-        either = any(map(_is_either, args)) and not weak and _is_either_way(op, args, params, dtype)
+        either = any(map(is_either, args)) and not weak and _is_either_way(op, args, params, dtype)
         mixed = any(map(_is_mixed, args)) and _may_give_integer(op, args, params)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak, either, mixed)]
     if op.shape is not None and op.dtype is not Dtype.TRIED:
@@ -120,8 +120,18 @@ def is_weak(x: Any) -> bool:
     return x.__class__ in SCALARS or (x.__class__ is Sym and x._node.type.weak)
 
 
-def _is_either(x: Any) -> bool:
+def is_either(x: Any) -> bool:
+    """Whether a symbol is a number of Python's in some cases, and one of NumPy's in others."""
     return x.__class__ is Sym and x._node.either
+
+
+def demand_which(x: Any, what: str) -> None:
+    """Where the answer depends on whether a number is Python's or NumPy's: have branches told apart."""
+    if is_either(x):
+        raise DependsOnWhichNumber(
+            f"{what} of a number that is Python's own in one branch, or before a loop, and NumPy's otherwise",
+            remedy="convert it first: float(x) for a number of Python's, np.float64(x) for one of NumPy's",
+        )
 
 
 def _is_mixed(x: Any) -> bool:
@@ -135,12 +145,14 @@ def _may_give_integer(op: Op, args: Sequence[Any], params: dict) -> bool:
 
 def _is_either_way(op: Op, args: Sequence[Any], params: dict, dtype: np.dtype) -> bool:
     """Whether a result is a number of Python's if operands are that may be one. Its dtype must not depend on that."""
-    numbers = [_OF_KINDS[dtype_of(a).kind] if _is_either(a) else a for a in args]
+    if op.compares:
+        return all(is_either(a) or is_weak(a) for a in args)
+    numbers = [_OF_KINDS[dtype_of(a).kind] if is_either(a) else a for a in args]
     other, weak = _elementwise_dtype(op, numbers, params)
     if other != dtype:
         raise DependsOnWhichNumber(
             "a number is Python's own in one branch, or before a loop, and NumPy's otherwise, and meets "
-            f"{' and '.join(sorted({str(dtype_of(a)) for a in args if not _is_either(a)}))}: the result would be of "
+            f"{' and '.join(sorted({str(dtype_of(a)) for a in args if not is_either(a)}))}: the result would be of "
             f"type {other} or {dtype}, depending on which it is",
             remedy="convert it first: float(x) for a number of Python's, np.float64(x) for one of NumPy's",
         )

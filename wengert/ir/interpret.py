@@ -54,7 +54,7 @@ def apply_node(node: Node, value: Callable[[Any], Any]) -> Any:
     """What a node gives, for these values of its operands."""
     params = node.params
     if node.sizes:
-        sizes = [value(s) for s in node.sizes]
+        sizes = [int(n) if is_foreign(n) else n for n in map(value, node.sizes)]
         params = map_refs(params, lambda ref: sizes[ref.k])
     running.state.source = node.source
     args = [value(a) for a in node.args]

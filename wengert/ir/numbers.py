@@ -21,7 +21,7 @@ import numpy as np
 from wengert.box.operators import COMPLEX_POWER, is_float_to_python
 from wengert.box.operators import python_number as number_of_python
 from wengert.box.writing import settled
-from wengert.ir.infer import is_weak, results
+from wengert.ir.infer import demand_which, is_either, is_weak, results
 from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
@@ -98,6 +98,8 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     if kinds == (complex, None) and is_float_to_python(y) and innermost(y) is not None:
         kinds = complex, float
     if None in kinds:
+        if name not in _BITWISE and not (name in TABLE and TABLE[name].compares):
+            _demand_which_booleans(name, x, y)
         return op(x, y)
     if name in TABLE and TABLE[name].compares:
         if complex in kinds and name in _ORDERS:
@@ -117,10 +119,18 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     return as_python(z)
 
 
+def _demand_which_booleans(name: str, *operands: Any) -> None:
+    """Python's truth values are integers to arithmetic, and NumPy's are not: it must be known which of them it has."""
+    if all(dtype_of(x).kind == "b" and (python_class(x) or is_either(innermost(x))) for x in operands):
+        for x in operands:
+            demand_which(innermost(x), f"{name} is asked")
+
+
 def operate_alone(op: Op | Callable, name: str, x: Any) -> Any:
     """A unary operator that the user wrote."""
     kind = python_class(x)
     if kind is None:
+        _demand_which_booleans(name, x)
         return op(x)
     if kind is bool:
         x = python_int(x)

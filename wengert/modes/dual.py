@@ -17,7 +17,7 @@ from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
-from wengert.ops.library import example_of, gathered
+from wengert.ops.library import example_of, gathered, placed
 from wengert.ops.op import Op, Traced, call, fresh_tag, in_kind
 from wengert.running import entered, running
 from wengert.types import aval_of, shape_of
@@ -77,6 +77,11 @@ class DualTrace(Mode):
             else:
                 values.append(a)
                 dots.append(None)
+        like = running.state.library
+        if (
+            like is not None and running.state.capture is None
+        ):  # what was computed from numbers alone meets tangents that are there
+            values, dots = [placed(v, like) for v in values], [placed(d, like) for d in dots]
         y = call(op, *values, **params)
         y_dot = op.tangent(y, tuple(values), dots, params)
         if y_dot is None:

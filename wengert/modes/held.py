@@ -7,7 +7,7 @@ it, as those of `vjp` and `linearize` do, is told of nothing, so it gets arrays 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -17,6 +17,7 @@ from wengert.box.box import Box
 from wengert.box.writing import clone, settled
 from wengert.counted import all_count
 from wengert.modes.linear import Map
+from wengert.ops.library import placed
 from wengert.strides import OwnMemory, owner_of
 
 
@@ -39,18 +40,33 @@ def arrays_in(node: Any) -> Iterator[Any]:
 
 def with_copies(node: Any, memory: Any, copies: dict[int, Any]) -> Any:
     """A node with copies of what lies in some memory, and of each array only one."""
+
+    def copied(x: Any) -> Any:
+        if memory_owner(x) is not memory:
+            return x
+        if id(x) not in copies:
+            now = settled(x)  # a branch or loop that writes to its root has made a view stale
+            copies[id(x)] = now.copy(order="K") if now.__class__ is np.ndarray else clone(now)
+        return copies[id(x)]
+
+    return _with_each(node, copied)
+
+
+def in_library(node: Any, like: Any) -> Any:
+    """A node whose coefficients are in the library of an array, where they are going to meet cotangents: those that
+    were computed from numbers alone are NumPy's."""
+    return _with_each(node, lambda x: placed(x, like))
+
+
+def _with_each(node: Any, change: Callable[[Any], Any]) -> Any:
+    """A node with other arrays."""
     if node.__class__ is np.ndarray or isinstance(node, Box):
-        if memory_owner(node) is not memory:
-            return node
-        if id(node) not in copies:
-            now = settled(node)  # a branch or loop that writes to its root has made a view stale
-            copies[id(node)] = now.copy(order="K") if now.__class__ is np.ndarray else clone(now)
-        return copies[id(node)]
+        return change(node)
     if node.__class__ in (tuple, list):
-        return node.__class__([with_copies(item, memory, copies) for item in node])
+        return node.__class__([_with_each(item, change) for item in node])
     if node.__class__ is Map:
         for kept in node.kept:
-            kept[:] = with_copies(kept, memory, copies)
+            kept[:] = _with_each(kept, change)
     return node
 
 

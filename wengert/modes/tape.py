@@ -22,7 +22,7 @@ from wengert.box.writing import overwrite, settled, value_in
 from wengert.errors import MismatchError
 from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
 from wengert.modes.dual import check_not_inner
-from wengert.modes.held import arrays_in, memory_owner, with_copies
+from wengert.modes.held import arrays_in, in_library, memory_owner, with_copies
 from wengert.modes.linear import (
     APPLY,
     COMPONENT,
@@ -422,6 +422,9 @@ def record(
         program = Recorded(trace.nodes, len(primals), places, trace.cut or trace.text)
         program.intervals = enclosing(*primals, *values)
         program.library = trace.library
+        is_one = not any(x.__class__ is np.ndarray and x.ndim for x in primals)
+        if trace.library is not None and running.state.capture is None and is_one:
+            trace.nodes[:] = [in_library(node, trace.library) for node in trace.nodes]
         if watch is not None:
             return values, watch.recorded(trace, program, values)
         trace.nodes = []  # a box that outlives its transformation must not hold all that was recorded

@@ -75,7 +75,9 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
         elif isinstance(item, np.integer):
             pattern.append(int(item))
         else:
-            array = item if hasattr(item, "dtype") else np.asarray(item, dtype=None if np.size(item) else np.intp)
+            array = item if hasattr(item, "dtype") else library.from_lists(item)
+            if array is not item and not array.size:
+                array = array.astype(np.intp)
             if array.dtype == bool:
                 if ndim_of(array) == 0:
                     pattern.append(FLAG)

@@ -70,6 +70,43 @@ def is_mutable(x: Any) -> bool:
     return is_foreign(x) and hasattr(x, "base") and hasattr(x, "__setitem__")
 
 
+def may_share(x: Any, y: Any) -> bool:
+    """Whether two plain values may be arrays in the same memory: of another library, unless it says that they are not.
+
+    >>> a = np.zeros(3)
+    >>> may_share(a, a[1:]), may_share(a, a + 1), may_share(a, 0.0)
+    (True, False, False)
+    """
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and np.may_share_memory(x, y)
+    if not is_foreign(x) or x.__class__ is not y.__class__:
+        return False
+    try:
+        return bool(np.may_share_memory(x, y))
+    except TypeError:  # it does not say
+        return True
+
+
+def holds_foreign(x: Any) -> bool:
+    """Whether there are arrays of another library in nested lists."""
+    return any(map(holds_foreign, x)) if isinstance(x, (list, tuple)) else is_foreign(x)
+
+
+def from_lists(x: Any, dtype: Any = None) -> Any:
+    """`np.asarray` of nested lists; of those with arrays of another library, an array of that library.
+
+    >>> from_lists([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    if not holds_foreign(x):
+        return np.asarray(x, dtype)
+    if is_foreign(x):
+        return x if dtype is None else x.astype(dtype)
+    items = [from_lists(item, dtype) for item in x]
+    like = next(item for item in items if is_foreign(item))
+    return np.stack([item if is_foreign(item) else np.asarray(item, like=like) for item in items])
+
+
 def near(*xs: Any) -> Any:
     """An array of the library in which something is made that meets these values; `None` is NumPy."""
     for x in xs:
@@ -154,6 +191,11 @@ def moved(x: Any, *xs: Any) -> Any:
     """An array that was made with NumPy, in the library of values: small ones, such as coefficients of a formula."""
     like = near(*xs)
     return x if like is None or not isinstance(x, np.ndarray) else np.asarray(x, like=like)
+
+
+def placed(x: Any, like: Any) -> Any:
+    """A plain array of numbers that are differentiated in the library of `like`; anything else as it is."""
+    return np.asarray(x, like=like) if x.__class__ is np.ndarray and x.dtype.kind in "fc" else x
 
 
 def largest(x: Any, axis: Any) -> Any:

@@ -257,7 +257,7 @@ pinv = of_matrices(
 
 def _is_regular(a: np.ndarray, tolerance: float) -> bool:
     """Whether all condition numbers (in the 1-norm) are below 1 / tolerance. Costs an LU factorisation."""
-    if a.ndim == 2 and a.dtype.char in "fdFD" and a.size:
+    if a.__class__ is np.ndarray and a.ndim == 2 and a.dtype.char in "fdFD" and a.size:
         getrf, gecon = lapack.get_lapack_funcs(("getrf", "gecon"), (a,))
         lu, _, info = getrf(a)
         return info == 0 and gecon(lu, np.linalg.norm(a, 1))[0] > tolerance
@@ -276,11 +276,11 @@ def _borders(a: Any, count: int | None = None) -> Any:
     (*lead, n, _), dtype = shape_of(a), dtype_of(a)
     tolerance = float(np.finfo(dtype).eps) ** (2 / 3)
     if (a.__class__ is np.ndarray and not np.all(np.isfinite(a))) or _is_regular(a, tolerance):
-        return np.zeros((*lead, 2, n, count or 0), dtype)
+        return library.zeros((*lead, 2, n, count or 0), dtype, a)
     u, s, vh = np.linalg.svd(a)
     scale = np.where(s[..., :1] > 0, s[..., :1], 1)
     missing = np.sum(s <= tolerance * scale, axis=-1)
-    columns = int(np.max(missing, initial=0)) if count is None else count
+    columns = (int(np.max(missing)) if missing.size else 0) if count is None else count
     both = np.stack([u, np.swapaxes(vh, -1, -2)], axis=-3)[..., n - columns :] * scale[..., None, None]
     if count is None:
         return both

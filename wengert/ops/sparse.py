@@ -22,6 +22,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import general, linear, unfit
 from wengert.ops.enclosures import composed
 from wengert.ops.index import ARRAY, index, scatter
+from wengert.ops.library import is_foreign
 from wengert.ops.shape import broadcast_to, concatenate, reshape, transpose
 from wengert.ops.traits import MORE, NEVER
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -43,7 +44,13 @@ def _as_columns(op: Any, x: Any) -> Any:
 # ----------------------------------------------------------------------------------------------------------- products
 
 
+_SMALL = 1 << 20
+"""Constant matrices of so many entries at most are written out for arrays of other libraries."""
+
+
 def _sparse_matmul(x: Any, matrix: Any) -> Any:
+    if is_foreign(x) and math.prod(matrix.shape) <= _SMALL:
+        return np.matmul(np.asarray(matrix.toarray(), like=x), x)
     if not isinstance(x, (np.ndarray, np.generic)):
         raise UnsupportedFunctionError(
             f"a sparse matrix times a {type(x).__name__}", remedy="use NumPy arrays with scipy.sparse matrices"

@@ -180,7 +180,7 @@ class FitProblem:
         self, residuals: Residuals, unknowns: Layout, x0: Any, args: tuple, f_scale: Any, limits: Any, jit: bool
     ):
         self.residuals, self.unknowns, self.args, self.scale, self.jit = residuals, unknowns, args, f_scale, jit
-        self.start: np.ndarray = unknowns.vector(x0)  # type: ignore[attr-defined]
+        self.start: np.ndarray = unknowns.vector(x0)
         self.coordinates = residuals.coordinates
         if isinstance(self.coordinates, CurvedCoordinates):
             self.coordinates.demand_on(self.start)

@@ -51,10 +51,6 @@ class Unknowns(Layout):
             raise MismatchError("there are no unknowns: x0 is empty", remedy="start from at least one number")
         self._dtypes = [_floating(leaf) for leaf in leaves]
 
-    def vector(self, x: Any) -> np.ndarray:
-        """The vector of plain numbers."""
-        return np.array(self.ravel(x), float)
-
     def container(self, vector: Any) -> Any:
         """The answer as the user wants it: each leaf of the floating type that it was given in."""
         leaves = tree.leaves(self.unravel(np.asarray(vector)))

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from wengert.api.flat import demand_host
 from wengert.api.operators import operation
 from wengert.errors import MismatchError
 from wengert.solvers.ode import DERIVATIVES, IMPLICIT, METHODS, trajectory
@@ -60,6 +61,7 @@ def odeint(
         raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
     if derivative not in DERIVATIVES:
         raise ValueError(f"derivative is one of {', '.join(DERIVATIVES)}, not {derivative!r}")
+    demand_host((y0, t, params))
     if mass is not None and method not in IMPLICIT:
         raise MismatchError("a mass matrix needs an implicit method", remedy='say method="Radau" or "Rodas5P"')
     if mass is not None and derivative == "adjoint":

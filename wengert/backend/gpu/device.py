@@ -114,6 +114,10 @@ class Cuda:
         """Where in memory an array begins."""
         return x.data.ptr
 
+    def memory_of(self, x: Any) -> int:
+        """The piece of memory that an array lies in, which is that of its views too."""
+        return x.data.mem.ptr
+
     @property
     def is_recording(self) -> bool:
         """Whether this thread's launches are recorded now instead of being run."""

@@ -69,7 +69,8 @@ def _run_in_general(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any
             if plan.recordings.launches == -1:
                 plan.recordings.launches = launches_of(plan.steps, lambda body: plan_of(body, "body", like).steps)
             needed = [a if k in plan.read else None for k, a in enumerate(given)]
-            return _on_device(plan.recordings.run(device, needed, lambda xs: _run_steps(plan, xs, device, {})), like)
+            results = plan.recordings.run(device, needed, lambda xs: _run_steps(plan, xs, device, {}))
+            return _apart(_on_device(results, like), [*given, *plan.constants.values()], device)
     finally:
         state.source = source
 
@@ -83,6 +84,20 @@ def _check_together(device: Any, args: Sequence[Any]) -> None:
             f"device {device_of(args[others[0]]).number}, others on device {device.number}",
             remedy="move the arguments of a call to one device; results can be moved and added afterwards",
         )
+
+
+def _apart(results: list[Any], others: Sequence[Any], device: Any) -> list[Any]:
+    """Results in memory of their own: callers may write to them, and to arguments, and constants are those of all
+    calls. (A copy in the program, or an element that is read, may be a view on a device.)"""
+    taken = {device.memory_of(x) for x in others if is_foreign(x)}
+    found = []
+    for y in results:
+        if is_foreign(y):
+            if device.memory_of(y) in taken:
+                y = y.copy()
+            taken.add(device.memory_of(y))
+        found.append(y)
+    return found
 
 
 def _on_device(results: list[Any], like: Any) -> list[Any]:
@@ -108,12 +123,18 @@ def _run_steps(plan: DevicePlan, args: Sequence[Any], device: Any, into: Mapping
             _apply(step, values)
         for a in last:
             del values[a]
-    # What is returned belongs to the caller, who may write to it; constants are those of all calls.
-    return [values[r].copy() if r in plan.constants else value_of(r, values) for r in plan.block.results]
+    return [value_of(r, values) for r in plan.block.results]
 
 
 def _apply(node: Node, values: dict) -> None:
-    y = apply_node(node, lambda a: value_of(a, values))
+    like = next((v for v in [value_of(a, values) for a in node.args] if is_foreign(v)), None)
+
+    def given(a: Any) -> Any:
+        """An operand: what was computed from numbers alone is NumPy's, and moves to where the others are."""
+        v = value_of(a, values)
+        return v if like is None or v.__class__ is not np.ndarray else np.asarray(v, like=like)
+
+    y = apply_node(node, given)
     several = y if y.__class__ is tuple or len(node.outs) != 1 else (y,)
     for out, value in zip(node.outs, several, strict=True):
         if is_foreign(value) and value.dtype != out.type.dtype:  # libraries differ in what they make of float32

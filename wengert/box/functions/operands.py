@@ -60,7 +60,7 @@ def array(x: Any) -> Any:
         return stacked([array(item) for item in x], 0)
     if x.__class__ is float:
         return library.full((), x, np.float64)
-    return np.asarray(x)
+    return library.from_lists(x)
 
 
 def out_of_objects(x: Any) -> Any:
