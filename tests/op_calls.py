@@ -134,6 +134,7 @@ EXAMPLES: dict[str, list[Call]] = {
             "cosh",
             "tanh",
             "sech_squared",
+            "one_minus_square",
             "arcsinh",
             "absolute",
         ]

@@ -80,6 +80,7 @@ UNARY = {
     "cosh": (mp.cosh, LINE),
     "tanh": (mp.tanh, [-20.0, -1.0, 0.0, 0.3, 2.5, 12.0]),
     "sech_squared": (lambda x: 1 / mp.cosh(x) ** 2, [-20.0, -1.0, 0.0, 0.3, 2.5, 12.0]),
+    "one_minus_square": (lambda x: 1 - x * x, [*UNIT, 1 - 1e-9, 40.0]),
     "arcsinh": (mp.asinh, [*LINE, 1e6]),
     "arccosh": (mp.acosh, [1.001, 1.5, 40.0, 1e6]),
     "arctanh": (mp.atanh, UNIT),

@@ -73,6 +73,12 @@ def test_solvers_that_are_imported_after_the_first_derivative_and_operators_firs
     assert [float(x) for x in said_by(SOLVERS).split()] == pytest.approx([1 / 12, -2 / 64, 2, 4], rel=1e-6)
 
 
+def test_a_method_of_a_library_may_come_first():
+    code = "import numpy as np, wengert as wg, scipy.sparse as sp\nfrom scipy.sparse.linalg import splu\n"
+    code += "factors = splu(sp.csc_array([[2.0]]))\nprint(wg.grad(lambda x: factors.solve(x)[0])(np.ones(1))[0])"
+    assert said_by(code) == "0.5\n"
+
+
 def test_a_name_that_is_misspelt():
     """Python completes the message: Did you mean …"""
     run = subprocess.run(

@@ -186,6 +186,8 @@ class PatternError(WengertError, ValueError):
 class DeviceError(WengertError, ValueError):
     """Arrays lie on another device than those they meet, or than a solver computes on."""
 
+    page = "devices"
+
 
 class UnsupportedFunctionError(WengertError, NotImplementedError):
     """A function, or an option of one, that has no derivative rule here."""
@@ -224,6 +226,8 @@ class ConvergenceError(WengertError, ArithmeticError):
 class EstimatorError(WengertError, ValueError):
     """A way to estimate the gradient of an expectation that does not fit the distribution."""
 
+    page = "models"
+
 
 class BudgetError(WengertError, MemoryError):
     """What reverse mode has to keep does not fit into the memory that it was given."""
@@ -238,6 +242,8 @@ class NonFiniteError(WengertError, FloatingPointError):
     was being computed: "function", "forward" (tangents) or "reverse" (cotangents).
     """
 
+    page = "not-finite"
+
     def __init__(self, problem: str, *, remedy: str = "", details: Sequence[str] = (), name: str = "",
                  operands: tuple = (), place: tuple[str, int] | None = None, sweep: str = ""):  # fmt: skip
         self.name, self.operands, self.sweep = name, operands, sweep
@@ -249,6 +255,7 @@ class NonFiniteError(WengertError, FloatingPointError):
         lines += [f"  {line}" for line in details]
         if remedy:
             lines.append(f"  remedy: {remedy}")
+        lines.append(f"  more: docs/errors/{self.page}.md")
         Exception.__init__(self, "\n".join(lines))
 
 
@@ -257,6 +264,8 @@ class VerificationError(WengertError, AssertionError):
 
     `expected` is what plain Python gives, `got` what the compiled function gave.
     """
+
+    page = "checks"
 
     def __init__(self, problem: str, *, remedy: str = "", expected: Any = None, got: Any = None):
         self.expected, self.got = expected, got
@@ -277,9 +286,13 @@ def is_refusal(error: Exception) -> bool:
 class MissingPackageError(WengertError, ImportError):
     """A function needs a package that is not installed."""
 
+    page = "missing-packages"
+
 
 class NoClosedFormError(WengertError, TypeError):
     """A program that is not one expression: it decides by values, or does what the algebra system has no word for."""
+
+    page = "closed-forms"
 
 
 class StagingError(WengertError, TypeError):

@@ -49,10 +49,12 @@ _LEFT_ALONE = frozenset(
     )
 )  # fmt: skip
 _FOLLOWED_OF_SCIPY = frozenset(
-    [f"scipy.signal.{name}" for name in ("_czt", "_waveforms", "_ltisys", "_lti_conversion")]
+    [f"scipy.signal.{name}" for name in ("_czt", "_filter_design", "_lti_conversion", "_ltisys", "_polyutils",
+                                         "_signaltools", "_spline_filters", "_waveforms")]
     + ["scipy._lib._array_api"]
-)
-"""Modules of SciPy that are plain NumPy programs: chirps, systems and their answers, zoomed transforms."""
+)  # fmt: skip
+"""Modules of SciPy that are NumPy programs: filters and what they do, chirps, systems and their answers, zoomed
+transforms. Functions in them that have rules (those that call C) are not followed."""
 _FOLLOWED_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix", "numpy.ma.core", "numpy.ma.extras"))
 """Modules of NumPy with a class of arrays that is derived as users derive theirs."""
 _STANDARD_FOLLOWED = frozenset(("statistics.py", "colorsys.py"))
@@ -91,6 +93,7 @@ def is_followed(filename: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=8192)
 def is_part_of_scipy(filename: str) -> bool:
     """Whether a file is one of those modules of SciPy: what goes wrong in it is to be told of SciPy's function."""
     return installed_name(filename) in _FOLLOWED_OF_SCIPY

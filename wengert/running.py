@@ -7,7 +7,7 @@ whatever `ops/op.py` calls one.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +28,7 @@ class State:
 
     __slots__ = (
         *(
+            "afterwards",
             "budget",
             "capture",
             "constants",
@@ -44,6 +45,8 @@ class State:
     )
 
     def __init__(self) -> None:
+        self.afterwards: list[Callable[[], None]] = []
+        """What is done when no transformation runs any more."""
         self.depth = 0
         self.tapes: tuple = ()
         self.traces: tuple = ()
@@ -138,6 +141,10 @@ class entered:
         self._trace.alive = False
         if not self._state.depth:
             self._state.cut_at = None  # what was refused there is of no more interest
+            if self._state.afterwards:
+                pending, self._state.afterwards = self._state.afterwards, []
+                for do in pending:
+                    do()
 
 
 class making:

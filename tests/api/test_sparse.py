@@ -314,6 +314,9 @@ def test_other_types():
     close(wg.jacobian(lambda x: banded(x) * 1j, sparse=True)(X), wg.jacobian(lambda x: banded(x) * 1j)(X))
     with pytest.raises(wg.errors.UnsupportedFunctionError, match="holomorphic"):
         wg.jacobian(banded, sparse=True)(X + 1j)
+    for sparse in (False, True):  # a cotangent of one would give the derivative of the real part
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="holomorphic"):
+            wg.jacobian(lambda x: banded(x) * 1j, mode="reverse", sparse=sparse)(X)
 
 
 def test_no_rows_no_columns():
@@ -330,6 +333,20 @@ def test_indices_among_the_arguments_may_change():
     derivative = wg.jacobian(lambda x, i: x[i] ** 2, sparse=True)
     for i in (np.array([0, 1]), np.array([4, 2]), np.array([0, 1]), np.array([3])):
         close(derivative(X, i), 2 * X[i][:, None] * np.eye(N)[i])
+
+
+@pytest.mark.parametrize("f", [
+    lambda x, k: x[k:] * x[: len(x) - k],
+    lambda x, k: np.sum(x[k:] ** 2) * x[:2],
+    lambda x, k: np.ones(k) * sum(x[i] * x[i + 1] for i in range(k)),
+])  # fmt: skip
+def test_lengths_that_are_integers_among_the_arguments_may_change(f):
+    derivative = wg.jacobian(f, sparse=True)
+    for wrapped in (derivative, wg.jit(derivative)):
+        for k in (1, 3, 1):
+            expected = wg.jacobian(f)(X, k)
+            close(wrapped(X, k), expected)
+            np.testing.assert_array_equal(wg.sparsity(f)(X, k).toarray(), expected != 0)
 
 
 def test_arrays_outside_may_change():

@@ -139,7 +139,19 @@ def operands(values: np.ndarray, count: int) -> list[np.ndarray]:
 
 
 PLAIN = [n for n in NAMES if isinstance(TABLE[n].impl, np.ufunc) or TABLE[n].impl.__module__ == "_operator"]
-PLAIN += ["divide", "power", "where", "isclose", "stop_gradient", "sech_squared", "exponent", "real", "imag", "copy"]
+PLAIN += [
+    "divide",
+    "power",
+    "where",
+    "isclose",
+    "stop_gradient",
+    "sech_squared",
+    "one_minus_square",
+    "exponent",
+    "real",
+    "imag",
+    "copy",
+]
 LIBRARY = {n for n in PLAIN if not hasattr(np, getattr(TABLE[n].impl, "__name__", "")) and n not in ("where",)}
 """SciPy's: called as they are, so a few numbers are enough."""
 

@@ -56,8 +56,8 @@ def test_delay_of_a_pure_delay():
 def test_forms_of_filters():
     agrees(lambda b, a: np.concatenate(ss.normalize(b, a)), B, A)
     agrees(lambda b: ss.normalize(np.concatenate([np.zeros(1), b]), A)[0], B, compiled=False)
-    with pytest.raises(ValueError, match="first coefficient"):
-        wg.jit(lambda b: ss.normalize(b, A)[0])(np.array([0.0, 1.0]))
+    for b in (np.array([0.0, 1.0]), np.array([2.0, 1.0])):
+        np.testing.assert_allclose(wg.jit(lambda b: ss.normalize(b, A)[0])(b), ss.normalize(b, A)[0])
     agrees(lambda b: np.real(ss.tf2zpk(b, A)[0]), np.array([1.0, -3.0, 2.0]), compiled=False)
     agrees(lambda z, k: ss.zpk2tf(z, [0.1], k)[0], B, np.array(2.0))
     agrees(lambda b, a, y, x: ss.lfiltic(b, a, y, x), B, A, np.array([0.4, 0.1]), np.array([0.7]))

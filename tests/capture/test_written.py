@@ -322,6 +322,33 @@ def test_arrays_in_containers_stay(f, operator):
     np.testing.assert_array_equal(p["list"][0], np.arange(3.0))
 
 
+class Meter:
+    """State: neither an argument of which a copy is made, nor a container."""
+
+    def __init__(self):
+        self.calls, self.mean = 0, np.zeros(3)
+
+    def loss(self, x):
+        self.calls += 1
+        self.mean[:] += 1.0
+        return np.sum(self.mean * x**2)
+
+
+@pytest.mark.parametrize("operator", [wg.grad, wg.jacfwd, wg.jacrev, wg.hessian, wg.value_and_grad])
+@pytest.mark.parametrize("way", ["argument", "method", "closure"])
+def test_state_changes_as_in_python(operator, way):
+    meter = Meter()
+    calls = {
+        "argument": lambda: operator(lambda x, meter: meter.loss(x))(X, meter),
+        "method": lambda: operator(meter.loss)(X),
+        "closure": lambda: operator(lambda x: meter.loss(x))(X),
+    }
+    for n in (1, 2):
+        calls[way]()
+        assert meter.calls == n
+        np.testing.assert_array_equal(meter.mean, np.full(3, float(n)))
+
+
 def test_views_that_others_make_of_the_callers_arrays_cannot_be_written_to():
     """Nobody follows such a write."""
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from test_readme import blocks, run
 
+from wengert.errors import WengertError
+
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGES = sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md") if "generated" not in p.parts)
 WITH_CODE = [p for p in PAGES if list(blocks((DOCS / p).read_text(encoding="utf-8")))]
@@ -65,3 +67,19 @@ def test_the_reference_lists_every_public_name():
     text = "".join(p.read_text(encoding="utf-8") for p in (DOCS / "reference").glob("*.md"))
     listed = set(re.findall(r"^::: wengert(?:\.\w+)*\.(\w+)", text, flags=re.MULTILINE))
     assert sorted(set(wg.__all__) - listed) == []
+
+
+def test_every_error_has_a_page():
+    """But the base, and what is only raised inside: such a class is called what users can catch, and has its page."""
+    for module in ("api.check", "infer.workers", "infer.handlers"):
+        importlib.import_module(f"wengert.{module}")
+    classes, pending = set(), [WengertError]
+    while pending:
+        found = pending.pop().__subclasses__()
+        classes.update(found)
+        pending += found
+    index = (DOCS / "errors" / "index.md").read_text(encoding="utf-8")
+    assert len(classes) > 20
+    for error in classes:
+        if error.__module__.startswith("wengert."):
+            assert f"({error.page}.md)" in index, error

@@ -48,6 +48,7 @@ UNARY = {
     "cosh": (mp.cosh, ALL),
     "tanh": (mp.tanh, AND_ZERO),
     "sech_squared": (lambda x: mp.sech(x) ** 2, ALL),
+    "one_minus_square": (lambda x: 1 - x * x, [*AND_ZERO, 1 - 1e-9]),
     "arcsinh": (mp.asinh, AND_ZERO),
     "arccosh": (mp.acosh, [1.0001, 1.5, 3.0, 1e7]),
     "arctanh": (mp.atanh, INSIDE),
@@ -360,3 +361,12 @@ def test_complex_arguments_where_analytic():
         np.testing.assert_allclose(dot, (f(z + h) - f(z - h)) / (2 * h), rtol=1e-7, err_msg=name)
         _, turned = wg.jvp(f, (z,), (1j * np.ones_like(z),))
         np.testing.assert_allclose(turned, 1j * dot, rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ["arcsin", "arccos", "arctanh", "tanh", "arctan", "arcsinh", "tan"])
+def test_second_derivatives_vanish_at_zero_to_rounding(name):
+    points = [1e-8, -1e-12, 3e-5]
+    expected = [float(mp.diff(UNARY[name][0], t, 2)) for t in map(mp.mpf, points)]
+    second = wg.derivative(TABLE[name], order=2)
+    np.testing.assert_allclose(second(np.array(points)), expected, rtol=1e-14)
+    np.testing.assert_allclose(wg.derivative(wg.derivative(TABLE[name]))(np.array(points)), expected, rtol=1e-14)

@@ -108,3 +108,16 @@ def test_powers_at_zero():
     with np.errstate(all="ignore"):
         slopes = wg.grad(lambda x: np.sum(f(x, p)))(np.zeros(6))
     np.testing.assert_array_equal(slopes, [0, np.inf, np.inf, 1, 0, 0])
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0, 3.0])
+def test_third_derivatives_of_powers_of_one(p):
+    """x^p in both: at x = 1 the logarithm is zero, and what it is multiplied with is not."""
+    f = lambda z: z[0] ** z[1]
+    expected = np.zeros((2, 2, 2))
+    expected[0, 0, 0] = p * (p - 1) * (p - 2)
+    expected[0, 0, 1] = expected[0, 1, 0] = expected[1, 0, 0] = 2 * p - 1
+    for outer, inner in ((wg.jacfwd, wg.jacfwd), (wg.jacrev, wg.jacfwd), (wg.jacfwd, wg.jacrev)):
+        third = outer(inner(wg.jacfwd(f)))
+        for derivative in (third, wg.jit(third)):
+            np.testing.assert_allclose(derivative(np.array([1.0, p])), expected, atol=1e-13)

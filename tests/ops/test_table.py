@@ -164,6 +164,7 @@ ANALYTIC = {
     "einsum",
     "convolve",
     "sech_squared",
+    "one_minus_square",
 }
 """Ops that compute with complex numbers as with real ones: for them the complex step is exact."""
 

@@ -69,6 +69,22 @@ def test_jump_at_a_state(solver):
     np.testing.assert_allclose(found, [1 - 3 / 1.1, 3 * 0.7 / 1.1**2], rtol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["RK45", "Radau", "LSODA"])
+def test_a_place_that_large_tolerances_find_elsewhere(method):
+    def f(a):
+        return solve_ivp(lambda t, y: np.where(y < a, 1.0, 3.0), (0, 2), [0.0], method=method).y[0, -1]
+
+    assert wg.grad(f)(0.7) == pytest.approx(-2.0, abs=1e-9)  # y(2) = a + 3 (2 − a)
+
+
+def test_a_solution_that_slides_along_a_jump_is_refused():
+    def f(a):
+        return solve_ivp(lambda t, y: np.where(y < a, 1.0, -2.0 * y), (0, 2), [0.0]).y[0, -1]
+
+    with pytest.raises(UnsupportedFunctionError, match="slides along"):
+        wg.grad(f)(0.7)
+
+
 def test_jump_of_two_unknowns_at_a_state_that_turns():
     """A spring whose stiffness jumps: the derivative against differences of the solution itself."""
 

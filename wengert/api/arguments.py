@@ -23,8 +23,7 @@ from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.capture.classes import meet_value
-from wengert.capture.one_of import OneOf, known_one
-from wengert.capture.optional import numbers_in
+from wengert.capture.one_of import OneOf, known_one, numbers_in
 from wengert.capture.snapshots import Reachable
 from wengert.control.budget import Account, account, refuse_straight
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError

@@ -21,6 +21,8 @@ MODES = ("forward", "reverse")
 class GradientCheckError(WengertError, AssertionError):
     """A derivative that disagrees with differences."""
 
+    page = "checks"
+
 
 @operation
 def check_gradients(

@@ -110,7 +110,7 @@ def _from_rows(batch: Any, cts: list[Any], ins: list[Aval], outs: list[Aval], li
     return [[pieces[k] for pieces in by_input] for k in range(len(outs))]
 
 
-def demand_real(avals: list[Aval]) -> None:
+def demand_real(avals: Sequence[Aval]) -> None:
     """Refuse what only a holomorphic function has."""
     if any(aval.dtype.kind == "c" for aval in avals):
         raise UnsupportedFunctionError(

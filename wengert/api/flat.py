@@ -15,7 +15,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.functions.operands import array
 from wengert.capture import hooks
-from wengert.capture.optional import numbers_in
+from wengert.capture.one_of import numbers_in
 from wengert.errors import DeviceError
 from wengert.ops.library import behind, is_foreign
 from wengert.types import dtype_of, shape_of

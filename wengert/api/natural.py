@@ -11,7 +11,7 @@ from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import settled
 from wengert.capture.hooks import resolve
-from wengert.capture.optional import numbers_in
+from wengert.capture.one_of import numbers_in
 from wengert.capture.reachable import noted
 from wengert.errors import MismatchError
 from wengert.modes.interval import Enclosure, IntervalTrace, OpenDecisions, make

@@ -21,6 +21,7 @@ from wengert.api.accumulated import accumulated, note
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.compressed import Plan
+from wengert.api.dense import demand_real
 from wengert.api.sparsity import ForAll, StagedPattern, symmetric
 from wengert.capture.retrying import has_effect
 from wengert.capture.session import current
@@ -123,7 +124,9 @@ class Plans:
         mode = "auto" if self.mode == "accumulate" else self.mode
         if mode == "symmetric":
             ((pattern,),) = symmetric([[pattern]])
-        elif mode == "auto" and any(aval.dtype.kind == "c" for aval in outs) and ins[0].dtype.kind != "c":
+        elif mode != "forward" and ins and ins[0].dtype.kind != "c" and any(aval.dtype.kind == "c" for aval in outs):
+            if mode == "reverse":
+                demand_real(outs)  # a cotangent of one gives the derivative of the real part only
             mode = "forward"
         return Plan(pattern, ins, outs, mode)
 

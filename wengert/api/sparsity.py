@@ -23,15 +23,15 @@ from wengert.api.natural import is_interval
 from wengert.api.operators import operation, result_of
 from wengert.box.writing import settled
 from wengert.capture.guards import ArrayGuard
-from wengert.capture.program import Captured
+from wengert.capture.program import CANNOT_BE_CAPTURED, Captured
 from wengert.capture.session import current
 from wengert.control.derived import all_hold
 from wengert.control.united import United
-from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
-from wengert.modes.pattern import PlacesUnknown
+from wengert.errors import StagingError
+from wengert.modes.pattern import PlacesUnknown, not_known
 from wengert.modes.sets import Sets, stacked
 from wengert.ops.op import Traced
-from wengert.types import Aval, aval_of
+from wengert.types import Aval, aval_of, dtype_of, shape_of
 
 
 @operation
@@ -178,12 +178,16 @@ class StagedPattern:
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
 
         def tangents(others: tuple, named: dict, xs: list, vectors: list) -> list[Any]:
+            if self._for_these_integers and any(map(_is_open_integer, tree.leaves((others, named)))):
+                raise not_known("a length")
             filled = list(others)
             chosen = prepared.inputs(xs)
             for k, x in zip(numbers, [chosen] if isinstance(argnums, int) else chosen, strict=True):
                 filled[k] = x
             inner = Prepared(f, argnums, tuple(filled), named, has_aux)
             values, dots = inner.push(vectors)
+            if any(n.__class__ is not int for y in values for n in shape_of(y)):
+                raise not_known("a length")  # (and the program is captured once more, for the integers of this call)
             self._about[:] = [[aval_of(y) for y in values], [d is not None for d in dots], inner.outputs]
             return [d for d in dots if d is not None]
 
@@ -191,6 +195,7 @@ class StagedPattern:
         for k in numbers:
             others[k] = None
         vectors = [np.zeros(*aval) for aval in self.ins]
+        self._tangents, self._for_these_integers = tangents, False
         self._jitted = Jitted(tangents, (), (), False)
         others, kwargs, leaves = of_numbers((others, kwargs, list(prepared.leaves)))
         self._form = self._jitted._form((tuple(others), kwargs, leaves, vectors), {})
@@ -199,10 +204,19 @@ class StagedPattern:
         """How many of the leaves are not differentiated."""
 
     def found(self) -> ForAll:
-        """The pattern for all values of the arguments."""
+        """The pattern for all values of the arguments; of integers among them, if need be, as lengths, for these."""
+        try:
+            return self._for_all()
+        except CANNOT_BE_CAPTURED:
+            if not any(not shape_of(x) and _is_structure(x) for x in self.leaves[: self.count]):
+                raise
+        self._for_these_integers, self._jitted = True, Jitted(self._tangents, (), (), False)
+        return self._for_all()
+
+    def _for_all(self) -> ForAll:
         try:
             program, leaves = self._jitted.lasting_version(self._form), self.leaves
-        except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
+        except CANNOT_BE_CAPTURED as error:
             error.add_note(_AT_POINT)
             raise
         known = {k: np.array(x) for k, x in enumerate(leaves[: self.count]) if _is_structure(x)}
@@ -280,6 +294,11 @@ def _number_in(x: Any) -> Any:
 
 def _is_structure(x: Any) -> bool:
     return not isinstance(x, Traced) and aval_of(x).dtype.kind in "biu"
+
+
+def _is_open_integer(x: Any) -> bool:
+    """Whether it is an integer, or a truth value, of which only the program knows which one it is."""
+    return isinstance(x, Traced) and not shape_of(x) and dtype_of(x).kind in "biu"
 
 
 def _value_of(x: Any) -> np.ndarray | None:

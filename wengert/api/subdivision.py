@@ -20,7 +20,7 @@ from wengert.api.jacobian import jacobian
 from wengert.api.natural import is_interval, natural
 from wengert.api.vmap import vmap
 from wengert.capture.hooks import resolve
-from wengert.capture.optional import numbers_in
+from wengert.capture.one_of import numbers_in
 from wengert.errors import MismatchError, UndecidedError
 from wengert.modes.interval import make
 from wengert.types import shape_of

@@ -16,7 +16,7 @@ from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import HoldsNoDerivative, settled
 from wengert.capture.effects import Effects
 from wengert.capture.hooks import resolve
-from wengert.capture.optional import numbers_in
+from wengert.capture.one_of import numbers_in
 from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.capture.reachable import noted
 from wengert.capture.retrying import undone_if_refused

@@ -20,7 +20,7 @@ import inspect
 import numbers
 import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,12 @@ def implements(*functions: Any) -> Callable[[Callable], Callable]:
 
 def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
     """Declare what functions that do not dispatch, such as SciPy's, mean on traced values (see `meaning_of`)."""
+    HAVE_MEANING.update([f.__code__ for f in functions if f.__class__ is FunctionType])
     return entered_in(BLIND, *functions)
+
+
+HAVE_MEANING: set[CodeType] = set()
+"""Code of such functions: it is not followed, also in a module that is."""
 
 
 CALLERS: dict[Any, Callable] = {}

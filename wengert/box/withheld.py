@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.errors import WengertError
 from wengert.types import dtype_of, is_inexact
 
 _OPERATORS = tuple(
@@ -21,8 +22,9 @@ _OPERATORS = tuple(
 class Withheld:
     """Stands for something that cannot be used here; whatever is done with it raises."""
 
-    def __init__(self, error: Callable[[], BaseException]):
+    def __init__(self, error: Callable[[], BaseException], instead: Any = None):
         self._error = error
+        self.instead = instead
 
     def __repr__(self) -> str:
         return "<not available here>"
@@ -52,5 +54,5 @@ def holds_inexact(value: Any) -> bool:
         return False
     try:
         return bool(is_inexact(dtype_of(value)))
-    except (TypeError, AttributeError, ValueError):
+    except (TypeError, AttributeError, ValueError, WengertError):
         return not isinstance(value, (bool, int, np.generic))

@@ -39,8 +39,8 @@ What lowered code calls: `stage` (`if`, `for`, `while`, `and`, …), `staged_hoo
 `generated`. Dicts and sets that a comprehension fills: `filtering`. Recursion: `recursion` (syntax), `recursing`.
 Closures: `closures`.
 
-Values that only the program knows: `values` and `containers` take Python's objects apart, `optional` is one that may
-be None, `one_of` one of several things (`each_of`, `words`, `outlived`), `texts` and `read_texts` are texts with
+Values that only the program knows: `values` and `containers` take Python's objects apart,
+`one_of` is one of several things, or None (`each_of`, `words`, `outlived`), `texts` and `read_texts` are texts with
 numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists`
 has their methods, `placed` writes to computed places, `each_item` changes one of several, `chosen` has those that a
 condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.

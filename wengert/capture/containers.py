@@ -24,9 +24,8 @@ from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.box.contents import Content, Slot, own_slots
 from wengert.capture.objects import MUTABLE, content, put
-from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
+from wengert.capture.one_of import MOST, OneOf, ValueKind, code_of, is_constant, one_of, only_values
 from wengert.capture.opened import Opened, PooledRow
-from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.outlived import is_outlived
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -35,7 +34,7 @@ from wengert.counted import all_count, counts
 from wengert.errors import StagingError
 from wengert.ir.build import Capture
 from wengert.running import running
-from wengert.types import own_dict
+from wengert.types import own_dict, shape_of
 
 
 class Structure(NamedTuple):
@@ -137,7 +136,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return dict(value)
     if value is None:
         return {}
-    if kind is Perhaps or kind is Optional:
+    if kind is Perhaps:
         return {"value": value.value, "has": value.has}
     if kind is Opened:
         return dict(enumerate(value.rows))
@@ -170,13 +169,9 @@ def _is_whole(value: Any) -> bool:
 
 
 def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
-    """The leaves of a value, as those of a structure in which more may be None; `None` if it does not fit."""
+    """The leaves of a value, as those of a structure that takes more; `None` if it does not fit."""
     if value is UNDEFINED:
         return [UNDEFINED] * structure.num_leaves
-    if structure.kind is Optional:
-        inner, has = parts(value)
-        found = leaves_as(structure.parts[0], inner)
-        return None if found is None else [*found, has]
     if is_one_of(structure):
         return _leaves_of_one(structure, value)
     own = parts_of(value)
@@ -199,7 +194,7 @@ def is_one_of(structure: Structure) -> bool:
 
 def _leaves_of_one(structure: Structure, value: Any) -> list[Any] | None:
     """The leaves of a value that is one of several; `None` if it is none of these."""
-    one = codes_of(value, [running.state.capture], value_kind)
+    one = codes_of(value, running.state.capture, structure.kind[1])
     if one is None or not set(one.codes) <= set(structure.kind[1]):
         return None
     found = [one.which]
@@ -211,12 +206,43 @@ def _leaves_of_one(structure: Structure, value: Any) -> list[Any] | None:
     return found
 
 
-def value_kind(x: Any) -> ValueKind | None:
+def codes_of(x: Any, capture: Any, beside: Sequence[int]) -> OneOf | None:
+    """A thing as one of several, of which there may be only one; `None` if it cannot be.
+
+    `beside` are the numbers of what it may be instead: numbers that may be None are no constants.
+    """
+    if x.__class__ is OneOf:
+        return x
+    kind = _value_kind(x)
+    if is_constant(x, [capture]) and not (kind is not None and _holds_numbers(x) and _takes(kind, beside)):
+        code = code_of(x)
+        return OneOf(code, (code,), {})
+    if kind is None:
+        return None
+    code = code_of(kind)
+    return OneOf(code, (code,), {code: x})
+
+
+def codes_beside(x: Any) -> tuple[int, ...]:
+    """The numbers of what something may be, if it is one of several or None."""
+    return x.codes if x.__class__ is OneOf else (code_of(None),) if x is None else ()
+
+
+def _takes(kind: ValueKind, beside: Sequence[int]) -> bool:
+    return only_values(beside) or code_of(kind) in beside
+
+
+def _holds_numbers(x: Any) -> bool:
+    found = leaves(x)
+    return bool(found) and all(map(is_number, found))
+
+
+def _value_kind(x: Any) -> ValueKind | None:
     """What tells a value from those of other kinds, if it can be one of several."""
-    if isinstance(x, Box):
-        return ValueKind(Box, (len(x.shape),))
+    if is_number(x):
+        return ValueKind(Box, (len(shape_of(x)),))
     own = parts_of(x)
-    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Optional, Opened, PooledRow):
+    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Opened, PooledRow):
         return None
     return None if own is None else ValueKind(kind_of(x), tuple(own))
 
@@ -224,18 +250,12 @@ def value_kind(x: Any) -> ValueKind | None:
 def joined(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) -> Structure | None:
     """The structure that values of both fit into, if there is one; x and y are such values.
 
-    What is None in one and not in the other may be None in it if `with_none`, or if it may be in one of them.
+    What is None in one and not in the other is one of several things in it if `with_none`.
     """
     if a is LEAF and b is LEAF and (x is UNDEFINED or (is_number(x) and is_number(y)) or equal(x, y)):
         return LEAF
     if is_one_of(a) or is_one_of(b) or (_is_plain_constant(x) and _is_plain_constant(y)):
         return _one_of_both(a, b, x, y, with_none)
-    if Optional in (a.kind, b.kind) or (with_none and (a.kind is type(None)) != (b.kind is type(None))):
-        inner = [(s.parts[0], parts(v)[0]) if s.kind is Optional else (s, v) for s, v in ((a, x), (b, y))]
-        inner = [(s, v) for s, v in inner if s.kind is not type(None)]
-        (value, x), (other, y) = inner[0], inner[-1]
-        found = joined(value, other, x, y, with_none)
-        return None if found is None else Structure(Optional, ("value", "has"), (found, LEAF))
     if a is not LEAF and b is not LEAF and a.kind == b.kind and a.keys == b.keys:
         own = [parts_of(v) or dict.fromkeys(a.keys, UNDEFINED) for v in (x, y)]
         pairs = zip(a.parts, b.parts, a.keys, strict=True)
@@ -252,12 +272,13 @@ def _one_of_both(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) ->
     """The structure of what is one of the things that fit into one or the other."""
     codes: set[int] = set()
     values: dict[int, Structure] = {}
-    for structure, value in ((a, x), (b, y)):
+    for structure, value, other, beside in ((a, x, b, y), (b, y, a, x)):
         if is_one_of(structure):
             codes.update(structure.kind[1])
             new = [(code, part, UNDEFINED) for code, part in zip(structure.keys[1:], structure.parts[1:], strict=True)]
         else:
-            one = codes_of(value, [running.state.capture], value_kind)
+            around = other.kind[1] if is_one_of(other) else codes_beside(beside)
+            one = codes_of(value, running.state.capture, around)
             if one is None:
                 return None
             codes.update(one.codes)
@@ -297,8 +318,6 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return kind(parts)
     if kind is Perhaps:
         return Perhaps(*parts)
-    if kind is Optional:
-        return optional(*parts)
     if kind.__class__ is tuple and kind[0] is Held:
         return held_with_parts(kind[1], dict(zip(keys, parts, strict=True)))
     if kind.__class__ is tuple and kind[0] is Opened:
@@ -428,11 +447,7 @@ def containers_in(value: Any) -> Iterator[Any]:
 
 def stand_in(thing: Any, why: str | None = None) -> Any:
     """Note that an object was made which stands for one of several: nobody may ask which one it is, nor change it."""
-    if (
-        current.session is not None
-        and thing is not None
-        and thing.__class__ not in (Perhaps, Optional, Opened, PooledRow, OneOf)
-    ):
+    if current.session is not None and thing is not None and thing.__class__ not in (Perhaps, Opened, PooledRow, OneOf):
         current.session.chosen[id(thing)] = (thing, None, None, None)
     return thing if why is None else freeze(thing, why)
 

@@ -1,5 +1,5 @@
-"""What decides where a value is tested, as in `if x:`, that the program alone knows: one that may be None, or one of
-several things, or a list that data fill."""
+"""What decides where a value is tested, as in `if x:`, that the program alone knows: one of several things, or a
+list that data fill."""
 
 from __future__ import annotations
 
@@ -14,11 +14,8 @@ from wengert.box.writing import settled
 from wengert.capture.classes import Follow, followed
 from wengert.capture.one_of import OneOf, whether
 from wengert.capture.opened import has_items, is_open
-from wengert.capture.optional import Optional, number_of
-from wengert.ops import elementwise as e
-from wengert.ops import shape as s
-from wengert.ops.op import Traced, call
-from wengert.types import dtype_of, shape_of
+from wengert.ops.op import Traced
+from wengert.types import dtype_of
 
 
 def condition(x: Any) -> Any:
@@ -29,18 +26,7 @@ def condition(x: Any) -> Any:
         return has_items(x)
     if x.__class__ is OneOf:
         return whether(x, _truth)
-    if x.__class__ is not Optional:
-        return _as_its_class_says(x)
-    value = settled(x.value)
-    if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
-        kind = value.__class__
-        if kind in (list, tuple, dict, bool, int, float, complex) or isinstance(value, np.generic):
-            return x.has if value else False
-        return number_of(x) if hasattr(kind, "__bool__") or hasattr(kind, "__len__") else x.has
-    if any(n.__class__ is not int or n != 1 for n in shape_of(value)):
-        return number_of(x)  # whose truth value Python does not know either
-    value = call(s.reshape, value, shape=())
-    return call(e.logical_and, x.has, value if dtype_of(value).kind == "b" else call(e.not_equal, value, 0))
+    return _as_its_class_says(x)
 
 
 def method_of_class(x: Any, name: str) -> Callable | None:
@@ -63,6 +49,11 @@ def _as_its_class_says(x: Any) -> Any:
     found = settled(held(method(x)))
     is_answer = isinstance(found, (bool, np.bool_)) or (isinstance(found, Traced) and dtype_of(found).kind == "b")
     return found if is_answer else x  # (of which Python says that it is none)
+
+
+def where_true(x: Any) -> Any:
+    """What a thing is where it counts as true: one of those that do, or may."""
+    return x.among([c for c in x.possible if _truth(x.alternative(c)) is not False]) if x.__class__ is OneOf else x
 
 
 def _truth(x: Any) -> Any:

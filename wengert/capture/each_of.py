@@ -15,8 +15,10 @@ from typing import Any
 
 from wengert.capture.branching import branch
 from wengert.capture.one_of import OneOf, known_one
-from wengert.capture.optional import give_operators
 from wengert.running import running
+
+_REFLECTED = "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor"
+_OTHERS = "lt le gt ge neg pos abs invert getitem contains"
 
 
 def each(x: Any, do: Callable[[Any], Any]) -> Any:
@@ -57,7 +59,16 @@ def gone_through(x: Any) -> Any:
     return items if items.__class__ is tuple else known_one(x)
 
 
-give_operators(OneOf, lambda apply, *operands: each_argument(apply, operands, {}))
+def _method(apply: Callable) -> Callable:
+    """A method of one of several things: `apply` of each, and of the other operands."""
+    return lambda *operands: each_argument(apply, operands, {})
+
+
+for _name in f"{_REFLECTED} {_OTHERS}".split():
+    setattr(OneOf, f"__{_name.rstrip('_')}__", _method(getattr(operator, _name)))
+for _name in _REFLECTED.split():
+    _apply = getattr(operator, _name)
+    setattr(OneOf, f"__r{_name.rstrip('_')}__", lambda self, other, f=_apply: each_argument(f, (other, self), {}))
 for _name in ("bool", "hash", "len", "iter", "int", "float", "complex", "str", "format"):
     _of_known = getattr(builtins, _name)
     setattr(OneOf, f"__{_name}__", lambda self, *args, _f=_of_known: _f(known_one(self), *args))

@@ -268,9 +268,12 @@ def _for_builtin(f: Any, operands: int, given: int) -> Any:
         if f.__name__ == "at":
             return writing_first(f)
         return method_of_ufunc(f) if operands < 4 else writing_out(f, method_of_ufunc(f), 3)
-    if (f.__self__.__class__, f.__name__) in METHODS:
-        return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
-    if f.__name__ == "sort" or _is_compiled(f.__self__.__class__):
+    kind = f.__self__.__class__
+    if PENDING and getattr(builtins, kind.__name__, None) is not kind:
+        look_for_imports()
+    if (kind, f.__name__) in METHODS:
+        return functools.partial(METHODS[kind, f.__name__], f)
+    if f.__name__ == "sort" or _is_compiled(kind):
         sorts = f.__name__ == "sort"
         return with_instrumented_arguments(f, sorts, sorts)
     return f

@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from wengert.capture.one_of import OneOf, whether
-from wengert.capture.optional import is_, negation
+from wengert.box.writing import settled
+from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
 from wengert.capture.session import current
-from wengert.capture.values import truth
+from wengert.capture.values import is_symbolic, truth
 from wengert.errors import EscapedValueError, StagingError
-from wengert.ir.numbers import noted_boolean
+from wengert.ir.infer import demand_which, is_either
+from wengert.ir.numbers import innermost, noted_boolean, python_class
 from wengert.ops import elementwise as e
+from wengert.ops.op import Traced, call
 
 
 def note_chosen(things: Iterable[tuple[Any, Any, Any]], pred: Any) -> None:
@@ -79,12 +81,53 @@ def same_object(x: Any, y: Any) -> Any:
         for one, other in ((x, y), (y, x)):
             if is_chosen(one) and other.__class__ is one.__class__:
                 return decided(one, functools.partial(same_object, other))
-    return is_(x, y)
+    if x is y:
+        return True
+    if isinstance(x, Traced) or isinstance(y, Traced):
+        return _is_same_number(x, y)
+    _demand_known(x, y)
+    return False
 
 
 def other_object(x: Any, y: Any) -> Any:
     """`x is not y`."""
     return negation(same_object(x, y))
+
+
+def negation(x: Any) -> Any:
+    """`not x`, of what decides."""
+    if not is_symbolic(x):
+        return not settled(x)
+    return note_answer(noted_boolean(e.logical_not(truth(x))), negated(answer_in(x)))
+
+
+def _is_same_number(x: Any, y: Any) -> Any:
+    """`x is y` for values of which one is traced: there is one True and one False, and one of each small integer."""
+    x, y = settled(x), settled(y)
+    for one, other in ((x, y), (y, x)):
+        if python_class(other) in (bool, int) or is_either(innermost(other)):
+            demand_which(innermost(one), "whether something is the same object is asked")
+    kind = python_class(x)
+    if kind not in (bool, int) or kind is not python_class(y):
+        return False
+    same = call(e.equal, x, y)
+    if kind is int:
+        same = call(e.logical_and, same, call(e.logical_and, call(e.greater_equal, x, -5), call(e.less_equal, x, 256)))
+    return noted_boolean(same) if isinstance(same, Traced) else bool(same)
+
+
+def _demand_known(x: Any, y: Any) -> None:
+    """Refuse to say whether two objects are the same where one of them stands for one of several."""
+    session = current.session
+    if session is None or x.__class__ is not y.__class__:
+        return
+    if any(id(thing) in session.chosen for thing in (x, y)):
+        kind = x.__class__.__name__
+        raise StagingError(
+            f"whether two objects of the class {kind} are the same: one of them stands for one of several, and "
+            "for which is known only when the compiled program runs",
+            remedy="compare what they hold, as in a.name == b.name, or keep a number that says which one it is",
+        )
 
 
 def identified(key: Any) -> Any:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.array_classes import ArrayClasses
-from wengert.box.dispatch import BLIND
+from wengert.box.dispatch import BLIND, HAVE_MEANING
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
 from wengert.capture.classes import Follow, followed, meet, meet_value
@@ -45,7 +45,8 @@ from wengert.capture.sourceless import twin_without_source
 from wengert.capture.syntax import OURS, at, copied
 from wengert.capture.written import Write, may_write, parameter_at, parameter_named, writes_of
 from wengert.counted import with_references
-from wengert.packages import is_followed
+from wengert.imported import look_for_imports
+from wengert.packages import is_followed, is_part_of_scipy
 from wengert.running import running
 from wengert.types import wrapped_in
 
@@ -212,7 +213,10 @@ is_user_file = is_followed
 
 def is_user_code(code: CodeType) -> bool:
     """Whether a code object is of source that is followed."""
-    return is_followed(code.co_filename)
+    if not is_part_of_scipy(code.co_filename):
+        return is_followed(code.co_filename)
+    look_for_imports()
+    return code not in HAVE_MEANING
 
 
 def written_arguments(f: Any, kinds: tuple[bool, ...], named: dict[str, bool]) -> tuple[tuple[int, ...], list[str]]:

@@ -13,19 +13,18 @@ from wengert.box.box import Box
 from wengert.capture.assuming import TELLS_THINGS_APART, tells_apart
 from wengert.capture.containers import (
     Contents,
+    codes_beside,
+    codes_of,
     flatten,
     freeze,
     kind_of,
-    leaves,
     note_created,
     parts_of,
     rebuilt,
     stand_in,
-    value_kind,
 )
 from wengert.capture.objects import MUTABLE
-from wengert.capture.one_of import OneOf, codes_of, one_of, united
-from wengert.capture.optional import Optional, optional, parts
+from wengert.capture.one_of import OneOf, one_of, united
 from wengert.capture.session import current
 from wengert.capture.texts import Piece, TracedText, pieces_of
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -96,8 +95,6 @@ class Merger:
             return self._text(a, b, name)
         if OneOf in (a.__class__, b.__class__):
             return self._one_of(a, b, name)
-        if _may_be_none(a, b):
-            return self._optional(a, b, name)
         if isinstance(a, BaseException) and _can_say_either(a, b):
             said = [self._part(x, y, name) for x, y in zip(a.args, b.args, strict=True)]
             return Merged(lambda results: _saying(a, [finished(part, results) for part in said]))
@@ -112,7 +109,8 @@ class Merger:
 
     def _one_of(self, a: Any, b: Any, name: str) -> Any:
         """The merge of two constants, or of values of different kinds."""
-        first, second = [codes_of(x, [c], value_kind) for x, c in zip((a, b), self._captures, strict=True)]
+        pairs = zip((a, b), (b, a), self._captures, strict=True)
+        first, second = [codes_of(x, c, codes_beside(other)) for x, other, c in pairs]
         if first is None or second is None or (codes := united(first, second)) is None:
             raise _differ(a, b, name)
         if tells_apart(TELLS_THINGS_APART):
@@ -145,11 +143,6 @@ class Merger:
         if session is None or isinstance(x, MUTABLE):
             return {key: value for (_, key), value in slots.items()}
         return {name: session.attribute(x, name, value) for (_, name), value in slots.items()}
-
-    def _optional(self, a: Any, b: Any, name: str) -> Any:
-        pairs = [self._part(x, y, name) for x, y in zip(parts(a), parts(b), strict=True)]
-        what = "the result of a function" if name.startswith("_wengert") else name
-        return Merged(lambda results: optional(finished(pairs[0], results), finished(pairs[1], results), what))
 
     def _container(self, a: Any, b: Any, a_parts: dict, b_parts: dict, name: str) -> Any:
         found = self._containers.get((id(a), id(b)))
@@ -214,14 +207,6 @@ class Merger:
 def _need_not_exist(a: Any, b: Any) -> bool:
     """Whether a variable has no value in one of two branches."""
     return Perhaps in (a.__class__, b.__class__) or (a is UNDEFINED) != (b is UNDEFINED)
-
-
-def _may_be_none(a: Any, b: Any) -> bool:
-    """Whether one of two values may be None, and what there is else is a number, an array or a container of them."""
-    if Optional not in (a.__class__, b.__class__) and (a is None) == (b is None):
-        return False
-    others = [x for x in (a, b) if x is not None]
-    return all(not isinstance(x, (list, dict)) and all(map(is_number, leaves(x))) and leaves(x) for x in others)
 
 
 def _can_say_either(a: BaseException, b: BaseException) -> bool:

@@ -29,14 +29,15 @@ from wengert.box.writing import settled
 from wengert.capture.assuming import DependsOnWhichThing
 from wengert.capture.objects import MUTABLE, held_in
 from wengert.capture.opened import Opened, PooledRow
-from wengert.capture.optional import Optional
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_number, is_symbolic, truth
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.numbers import innermost, noted_boolean
 from wengert.ops import elementwise as e
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require
+from wengert.ops.succeeds import Handlers
 from wengert.running import running
 from wengert.types import SCALARS, own_dict, shape_of
 
@@ -70,6 +71,11 @@ class OneOf:
             if fact.which is self.which:
                 found = tuple([code for code in found if (code in fact.codes) == (holds == fact.is_one)])
         return found or self.codes
+
+    def among(self, codes: Sequence[int]) -> Any:
+        """The same, where it is known to be one of these."""
+        values = {code: x for code, x in self.values.items() if code in codes}
+        return one_of(self.which, tuple(codes), values, self.constants)
 
     def __repr__(self) -> str:
         return f"<one of {', '.join([repr(self.alternative(code)) for code in self.codes])}>"
@@ -135,11 +141,11 @@ def _constants() -> list[Any]:
     return known
 
 
-def one_of(which: Any, codes: tuple[int, ...], values: dict[int, Any]) -> Any:
+def one_of(which: Any, codes: tuple[int, ...], values: dict[int, Any], constants: Any = None) -> Any:
     """One of several things; itself, where it is known which one."""
+    made = OneOf(which, codes, values, constants)
     if len(codes) > 1 and isinstance(settled(which), Traced):
-        return OneOf(which, codes, values)
-    made = OneOf(which, codes, values)
+        return made
     return made.alternative(codes[0] if len(codes) == 1 else int(settled(which)))
 
 
@@ -154,7 +160,7 @@ def is_constant(x: Any, inside: Sequence[Any] = ()) -> bool:
         return all(is_constant(item, inside) for item in x)
     if x.__class__ in (str, bytes, np.str_, np.bytes_) or isinstance(x, (type, Enum, np.ufunc, ModuleType, np.dtype)):
         return True
-    if x is UNDEFINED or is_number(x) or isinstance(x, (OneOf, str, Perhaps, Optional, Opened, PooledRow, *MUTABLE)):
+    if x is UNDEFINED or is_number(x) or isinstance(x, (OneOf, str, Perhaps, Opened, PooledRow, *MUTABLE)):
         return False
     if x.__class__ is FunctionType:
         held = [*[held_in(cell) for cell in x.__closure__ or ()], *(x.__defaults__ or ())]
@@ -221,18 +227,11 @@ def code_of(constant: Any) -> int:
     return len(known) - 1
 
 
-def codes_of(x: Any, inside: Sequence[Any], kind_of: Callable[[Any], ValueKind | None]) -> OneOf | None:
-    """A thing as one of several, of which there may be only one; `None` if it cannot be."""
-    if x.__class__ is OneOf:
-        return x
-    if is_constant(x, inside):
-        code = code_of(x)
-        return OneOf(code, (code,), {})
-    kind = kind_of(x)
-    if kind is None:
-        return None
-    code = code_of(kind)
-    return OneOf(code, (code,), {code: x})
+def only_values(codes: Sequence[int]) -> bool:
+    """Whether these are numbers of what may be None, and is no constant otherwise."""
+    return bool(codes) and all(
+        one is None or one.__class__ is ValueKind for one in map(_constants().__getitem__, codes)
+    )
 
 
 def united(a: OneOf, b: OneOf) -> tuple[int, ...] | None:
@@ -294,6 +293,39 @@ def demand_known_things(x: Any, depth: int = 3) -> None:
 def _listed(x: OneOf) -> str:
     texts = [repr(x.alternative(code)) for code in x.possible[:3]]
     return ", ".join([text if len(text) < 40 else text[:37] + "…" for text in texts]) + ("…" if x.possible[3:] else "")
+
+
+# ------------------------------------------------------------------------------------------------------------ None
+
+NOT_ITERABLE = "'NoneType' object is not iterable"
+NOT_A_CONTAINER = "'NoneType' object does not support item assignment"
+NOT_A_NUMBER = "a value is None here, and cannot be used as if it were a number or an array"
+
+
+def not_none(x: Any, message: str) -> Any:
+    """What may be None, for those who can do nothing with None: the program raises a TypeError if it is."""
+    if x.__class__ is not OneOf:
+        return x
+    ok = whether(x, lambda one: one is not None)
+    if not is_symbolic(ok):
+        return x.among(x.possible) if ok else None
+    if not Handlers.catch(ok, "TypeError", message):
+        call(require, ok, error="TypeError", message=message)
+    return x.among([code for code in x.possible if x.alternative(code) is not None])
+
+
+def numbers_in(x: Any) -> Any:
+    """The same for what a function returned that others need numbers of, and for items of tuples, lists and dicts."""
+    kind = x.__class__
+    if kind is list or kind is tuple or (isinstance(x, tuple) and hasattr(x, "_make")):
+        new = [numbers_in(item) for item in x]
+        if all(a is b for a, b in zip(new, x, strict=True)):
+            return x
+        return kind._make(new) if hasattr(kind, "_make") else kind(new)
+    if kind is dict:
+        values = {key: numbers_in(item) for key, item in x.items()}
+        return x if all(values[key] is x[key] for key in x) else values
+    return not_none(x, NOT_A_NUMBER)
 
 
 # ------------------------------------------------------------------------------------------- results and arguments

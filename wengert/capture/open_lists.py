@@ -21,6 +21,7 @@ from wengert.capture import hooks
 from wengert.capture.containers import LEAF, freeze, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.iteration import COUNTED, Items, UsedAsWhole, items_of, refused
+from wengert.capture.one_of import NOT_ITERABLE, not_none
 from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open, row_in
 from wengert.capture.opening import (
     CHANGED,
@@ -37,7 +38,6 @@ from wengert.capture.opening import (
     types_of,
     whole,
 )
-from wengert.capture.optional import number_of
 from wengert.capture.stage import for_, ifexp
 from wengert.capture.values import is_symbolic
 from wengert.errors import Signal
@@ -399,7 +399,7 @@ def method(things: Any, name: str) -> Callable:
 def over_items(iterable: Any, make: Callable[[Any], Any]) -> Any:
     """A comprehension as a function of what it iterates over: where only the program knows how many items there are,
     it is a loop that fills a list, or one in which a list grows."""
-    counted = items_of(number_of(iterable))
+    counted = items_of(not_none(iterable, NOT_ITERABLE))
     if counted is None or not isinstance(counted.count, Traced):
         return make(iterable)
     found: list[Any] = note_created([])

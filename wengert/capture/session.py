@@ -156,8 +156,6 @@ class Session:
         """Lists that were open, with the items they hold since, and what stood for these (`placed.py`)."""
         self.pools: list[Any] = []
         """Arrays in which items of lists are (`opening.py`)."""
-        self.optionals: bool = current.session is not None and current.session.optionals
-        """Whether there are values that may be None (`optional.py`)."""
         self.assumed: Any = None
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.deepest: int | None = None

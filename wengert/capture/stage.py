@@ -26,18 +26,17 @@ from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables, forget_variables
 from wengert.capture.compared import compared
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, note_created, put_all
-from wengert.capture.deciding import condition, method_of_class
+from wengert.capture.deciding import condition, method_of_class, where_true
 from wengert.capture.each_of import gone_through
 from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, current_attempt, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
-from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
+from wengert.capture.identified import compares_by_identity, is_chosen, negation, other_object, same_object
 from wengert.capture.iteration import PUSHED, DataChoose, Items, Range, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
-from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
+from wengert.capture.one_of import NOT_ITERABLE, OneOf, demand_known_things, not_none, whether
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import Placed, opening, whole
-from wengert.capture.optional import holds_optional, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
@@ -106,7 +105,7 @@ def or_(first: Thunk, *rest: Thunk) -> Any:
     test = condition(value)
     if not is_symbolic(test):
         return value if settled(test) else or_(*rest)
-    return ifexp(test, lambda: _comparable(parts(value)[0]), lambda: _comparable(or_(*rest)))
+    return ifexp(test, lambda: _comparable(where_true(value)), lambda: _comparable(or_(*rest)))
 
 
 def _comparable(x: Any) -> Any:
@@ -116,10 +115,7 @@ def _comparable(x: Any) -> Any:
 
 def not_(x: Any) -> Any:
     """`not x`."""
-    x = condition(x)
-    if not is_symbolic(x):
-        return not settled(x)
-    return note_answer(noted_boolean(e.logical_not(truth(x))), negated(answer_in(x)))
+    return negation(condition(x))
 
 
 def _contains(a: Any, b: Any) -> Any:
@@ -138,12 +134,12 @@ def _has(b: Any, a: Any) -> Any:
     if isinstance(b, Interval):
         return truth(b._has(a))
     if kind is Range and is_number(a):
-        return truth(b.has(number_of(a)))
+        return truth(b.has(a))
     if isinstance(b, (np.ndarray, Box)) or is_symbolic(b):
         if is_symbolic(a) or is_symbolic(b):
             if not b.shape:
                 iter(b)  # which raises what Python does
-            return truth(np.any(np.equal(b, number_of(a))))
+            return truth(np.any(np.equal(b, a)))
     elif kind is range and is_symbolic(a) and len(b) > _LISTED and dtype_of(a).kind in "biu":
         first, last = min(b[0], b[-1]), max(b[0], b[-1])
         inside = e.logical_and(e.greater_equal(a, first), e.less_equal(a, last))
@@ -248,7 +244,7 @@ def _asks_which_object(a: Any, b: Any) -> bool:
 def _is_open(x: Any) -> bool:
     if x.__class__ is tuple:
         return any(map(_is_open, x))
-    return x.__class__ is OneOf or is_symbolic(x) or holds_optional(x, 1) or is_chosen(x)
+    return x.__class__ is OneOf or is_symbolic(x) or is_chosen(x)
 
 
 _LISTED = 32
@@ -294,11 +290,7 @@ def subject(x: Any, around: Any = None, module: Any = None) -> Any:
     """What an `eval` looks at, with the variables around it and those of the module."""
     if module is not None and current.session is not None:
         current.session.evaluated(x, module)
-    if holds_optional(x) or holds_optional(around):
-        raise StagingError(
-            "an eval looks at a value that may be None, and whether it is is known only when the compiled program runs",
-            remedy="test it with if x is None: …",
-        )  # fmt: skip
+    demand_known_things((x, around), 4)
     return x
 
 
@@ -424,7 +416,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
          stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
     """`for item in iterable: …`."""
     loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
-    iterable = gone_through(number_of(iterable))
+    iterable = gone_through(not_none(iterable, NOT_ITERABLE))
     if any(push(iterable, loop) for push in PUSHED):
         return
     items = items_of(iterable)
@@ -787,7 +779,7 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
 
     `reads` are of the names in `a, b = iterable` the attributes that are read if nothing but items is.
     """
-    iterable = gone_through(number_of(iterable))
+    iterable = gone_through(not_none(iterable, NOT_ITERABLE))
     items = items_of(iterable)
     has_places = isinstance(iterable, Box) or is_open(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and has_places:

@@ -36,7 +36,6 @@ from wengert.capture.iteration import (
 from wengert.capture.one_of import OneOf, whether
 from wengert.capture.open_lists import JOINING, as_an_array, columns, length
 from wengert.capture.opened import Opened, is_open
-from wengert.capture.optional import Optional, is_instance
 from wengert.capture.replacements import demand_number
 from wengert.capture.values import as_number, converted, holds_symbols, is_symbolic, truth
 from wengert.capture.whole_numbers import as_pythons, of_integers
@@ -241,7 +240,7 @@ def _isinstance(x: Any, classes: Any) -> Any:
         return issubclass(x.stands_for, classes)
     if isinstance(x, Box) and issubclass(int, classes) != issubclass(float, classes):
         _demand_one_class(x)
-    return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
+    return of_value(x, classes)
 
 
 @replaces(type)

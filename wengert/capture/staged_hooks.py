@@ -87,10 +87,9 @@ from wengert.capture.iteration import (
 from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import CHANGING, MUTABLE
-from wengert.capture.one_of import OneOf, demand_known_things
+from wengert.capture.one_of import NOT_A_CONTAINER, NOT_A_NUMBER, OneOf, demand_known_things, not_none, numbers_in
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
-from wengert.capture.optional import asks_object, given_to_others, number_of, numbers_in
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import next_number, outside
 from wengert.capture.read_texts import read_text
@@ -172,8 +171,8 @@ def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
 def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     session = current.session
     if found is not None:
-        if f not in _TAKING_NONE:
-            found = _with_numbers(found, f)
+        if f not in _TAKING_ANY:
+            found = _with_known(found, f)
         return found if session is None else functools.partial(_with_items, found, session)
     kind = f.__class__
     if kind in _ASKED_FIRST and (found := _ASKED_FIRST[kind](f, session)) is not None:
@@ -186,7 +185,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
         return special if session is None else functools.partial(_with_items, special, session)
     target = hooks.call(f, operands, given)
     if not (is_staged(f) or follows or _puts_away(f)):
-        target = _with_numbers(target, f)
+        target = _with_known(target, f)
     if session is None or (is_user_function(f) and f not in REPLACEMENTS):
         target = _noting_iterators(target) if _is_generator_function(f) else target
         return target if session is None else functools.partial(session.pass_on, f, target, len(session.passed))
@@ -285,10 +284,10 @@ def entered_by(f: Any, session: Any) -> Any:
 
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
-_TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, map, setattr,
+_TAKING_ANY = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, map, setattr,
                           str, repr, format, object.__setattr__, operator.truth, operator.not_, operator.contains,
                           *COPYING))  # fmt: skip
-"""Builtins that know what a value is that may be None, or do not look at it."""
+"""Builtins that know what one of several things is, or do not look at it."""
 
 
 def _puts_away(f: Any) -> bool:
@@ -301,29 +300,33 @@ def _puts_away(f: Any) -> bool:
     return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
 
 
-def _with_numbers(f: Callable, named: Any) -> Callable:
-    """A function that does not know of values that may be None: the program raises where it is given one."""
-    return functools.partial(_called_with_numbers, f, named)
+def _with_known(f: Callable, named: Any) -> Callable:
+    """A function that does not know of things that are one of several: it is called for each of them."""
+    return functools.partial(_called_with_known, f, named)
 
 
-def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) -> Any:
     # (not a function inside of the one above, which would hold itself, and with it arrays that nobody else holds)
     if holds_one_of(args, kwargs):
-        return each_argument(_with_numbers(f, named), args, kwargs)
+        if str(getattr(named, "__module__", None)).startswith("numpy"):  # which makes arrays of objects of None
+            args = (*[not_none(x, NOT_A_NUMBER) for x in args[:1]], *args[1:])
+        return each_argument(_with_known(f, named), args, kwargs)
     if named is len and len(args) == 1 and is_filtered(args[0]):
         return staged(type(args[0]).__len__)(args[0])
     if named is len:  # which does not look at the items
-        return f(*map(number_of, args), **kwargs)
-    if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
-        demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
-    to = getattr(named, "__qualname__", None) or type(named).__qualname__
-    if named.__class__ is MethodType:
-        given_to_others(named.__self__, to)
-    if asks_object(named) and args and is_object(args[0]):  # whatever its attributes are
         return f(*args, **kwargs)
-    args = tuple([given_to_others(a, to) for a in in_place_of_lists(named, args)])
+    if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):
+        args, kwargs = numbers_in(args), numbers_in(kwargs)
+        for given in (named.__self__ if named.__class__ is MethodType else None, *args, *kwargs.values()):
+            if given.__class__ in (list, tuple, dict) or (is_object(given) and not _asks_object(named)):
+                demand_known_things(given, 4)
     values = in_place_of_lists(named, kwargs.values())
-    return f(*args, **{name: given_to_others(a, to) for name, a in zip(kwargs, values, strict=True)})
+    return f(*in_place_of_lists(named, args), **dict(zip(kwargs, values, strict=True)))
+
+
+def _asks_object(f: Any) -> bool:
+    """Whether a function asks an object something that has nothing to do with what its attributes are."""
+    return f is type or (f.__class__ is BuiltinFunctionType and f in (id, callable, getattr, hasattr))
 
 
 def _with_staged_arguments(f: Callable) -> Callable:
@@ -428,7 +431,7 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
     if container.__class__ is np.ndarray and container.dtype.kind != "O":
         if current.session is not None:
             current.session.about_to_write(container)
-        if stages() or holds_symbols(v) or key_holds_symbols(key):
+        if stages() or v.__class__ is OneOf or holds_symbols(v) or key_holds_symbols(key):
             ownership.refuse_fields(container)
             if container.base is not None:
                 raise StagingError(
@@ -444,9 +447,8 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
 
 
 def _put(container: Any, key: Any, v: Any) -> None:
-    key = numbers_in(key)
     if isinstance(container, (Box, np.ndarray)):
-        container[settled_key(key) if isinstance(container, Box) else key] = numbers_in(v)
+        container[settled_key(key) if isinstance(container, Box) else key] = not_none(v, NOT_A_NUMBER)
     elif is_open(container):
         set_item(container, key, v)
     elif container.__class__ is list and placed.is_place(key):
@@ -460,7 +462,6 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     if container.__class__ is OneOf or key.__class__ is OneOf:
         each_argument(lambda one, k: store(v, one, k, False), (container, key), {})
         return container
-    container = number_of(container)
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container and (not rebinds or held > ownership.ALONE_IN_STORE):
@@ -482,7 +483,7 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     if holds_one_of((outer, outer_key, key), {}):
         each_argument(functools.partial(store_in_item, v), (outer, outer_key, key), {})
         return
-    container = number_of(read(outer, outer_key))
+    container = not_none(read(outer, outer_key), NOT_A_CONTAINER)
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container:
@@ -498,7 +499,7 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     if holds_one_of((owner, key), {}):
         each_argument(lambda one, k: store_in_attribute(v, one, attribute, k), (owner, key), {})
         return
-    container = number_of(attr(owner, attribute))
+    container = not_none(attr(owner, attribute), NOT_A_CONTAINER)
     if current.session is not None:
         current.session.used_by_item(container)
     held = getrefcount(container)
@@ -513,7 +514,8 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
 
 def augment(name: str, a: Any, v: Any) -> Any:
     """`a += v` and its like; returns what `a` is bound to then."""
-    a, v = number_of(a), number_of(v)
+    if holds_one_of((a, v), {}):
+        return each_argument(functools.partial(augment, name), (a, v), {})
     if a.__class__ is np.ndarray:
         held = getrefcount(a)
         if current.session is not None:
@@ -537,7 +539,6 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
     if holds_one_of((container, key), {}):
         each_argument(lambda one, k: augment_item(name, one, k, read(one, k), v, False), (container, key), {})
         return container
-    container = number_of(container)
     held = getrefcount(container) - (isinstance(old, np.ndarray) and old.base is container)
     new = _writable(container, v, key)
     if new is not container:
@@ -558,7 +559,6 @@ def set_attribute(v: Any, owner: Any, name: str) -> None:
     if holds_one_of((owner, name), {}):
         each_argument(functools.partial(set_attribute, v), (owner, name), {})
         return
-    owner = number_of(owner, name)
     _about_to_set(owner, name)
     setattr(owner, name, v)
 
@@ -593,7 +593,9 @@ def delete_attribute(owner: Any, name: str) -> None:
 
 def delete_item(container: Any, key: Any) -> None:
     """`del container[key]`."""
-    container = number_of(container)
+    if holds_one_of((container, key), {}):
+        each_argument(delete_item, (container, key), {})
+        return
     if is_open(container):
         delete(container, key)
         return
@@ -689,7 +691,6 @@ def passed(value: Any, is_read: bool) -> Any:
 
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
-    owner = number_of(owner, name)
     if owner.__class__ is OneOf:
         return each(owner, lambda one: attr(one, name))
     if isinstance(owner, Box):
@@ -722,7 +723,6 @@ def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -
     """The parts of a subject of a `match`."""
     if subject.__class__ is OneOf:
         return each(subject, lambda one: _matched(kind, one, what, more, names))
-    subject = number_of(subject)
     if current.session is not None:
         session = current.session
         subject = session.mapping(subject) if subject.__class__ is dict else session.items(subject)

@@ -27,7 +27,6 @@ from wengert.capture.iteration import Items, item_at, number_at, table_of
 from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
 from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
-from wengert.capture.optional import number_of, numbers_in
 from wengert.capture.session import current
 from wengert.capture.values import holds_symbols, is_number, is_symbolic, note_either
 from wengert.capture.words import ChosenWords, are_words
@@ -52,7 +51,6 @@ def key_holds_symbols(key: Any) -> bool:
 
 def read(container: Any, key: Any) -> Any:
     """`container[key]`."""
-    container, key = number_of(container), numbers_in(key)
     if container.__class__ is OneOf or key.__class__ is OneOf:
         return each_argument(read, (container, key), {})
     if container.__class__ in (dict, OrderedDict, Counter) and is_open_key(key, container):

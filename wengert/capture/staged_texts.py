@@ -15,7 +15,7 @@ from wengert.capture.staged_builtins import replaces
 def _of_each(write: Any, *operands: Any) -> Any:
     """A text: if all that is not known of it is which one of several things is meant, one of several texts."""
     held = [x for x in operands if texts.holds_values(x)]
-    if 0 < len(held) <= _MOST and all(x.__class__ is OneOf for x in held):
+    if 0 < len(held) <= _MOST and all(x.__class__ is OneOf and not x.values for x in held):
         return each_argument(write, operands, {})
     return write(*operands)
 

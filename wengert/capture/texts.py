@@ -17,7 +17,6 @@ import numpy as np
 from wengert import tree
 from wengert.box.writing import settled
 from wengert.capture.one_of import OneOf
-from wengert.capture.optional import Optional
 from wengert.capture.values import is_symbolic
 from wengert.errors import ConcretizationError
 from wengert.ir.numbers import python_class
@@ -100,7 +99,7 @@ def holds_values(x: Any) -> bool:
         return any(holds_values(item) for item in x)
     if x.__class__ is dict:
         return any(holds_values(item) for item in x.values())
-    return x.__class__ in (TracedText, Optional, OneOf) or is_symbolic(x)
+    return x.__class__ in (TracedText, OneOf) or is_symbolic(x)
 
 
 def written(write: Callable[..., str], *operands: Any) -> str:

@@ -210,8 +210,7 @@ def formals(capture: Capture) -> list[Var]:
     return [p for p, x in zip(capture.params, capture.captured, strict=True) if x is None]
 
 
-_STAND_FOR = {"Opened": "a list that data fill", "PooledRow": "a list", "OneOf": "one of several things",
-              "Optional": "a value or None"}  # fmt: skip
+_STAND_FOR = {"Opened": "a list that data fill", "PooledRow": "a list", "OneOf": "one of several things"}
 """What classes of this folder stand for, by their names."""
 
 

@@ -210,6 +210,7 @@ def table() -> dict[str, Callable]:
         "cosh": sp.cosh,
         "tanh": sp.tanh,
         "sech_squared": lambda x: 1 / sp.cosh(x) ** 2,
+        "one_minus_square": lambda x: 1 - x**2,
         "arcsinh": sp.asinh,
         "arccosh": sp.acosh,
         "arctanh": sp.atanh,

@@ -16,6 +16,8 @@ from wengert.errors import WengertError
 class ModelError(WengertError, ValueError):
     """A model that cannot be understood: it says which site, and what to write instead."""
 
+    page = "models"
+
 
 class Enough(BaseException):
     """A handler knows all it wants to know: the rest of the model need not be run; users' `except` lets it pass."""

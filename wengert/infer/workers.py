@@ -26,6 +26,8 @@ from wengert.errors import WengertError
 class ChainsError(WengertError, ValueError):
     """Chains that cannot be run as was asked for."""
 
+    page = "models"
+
 
 class RunningChain(Protocol):
     """What is asked of a chain here."""

@@ -9,7 +9,7 @@
 `mode.py` is what all have in common, for ops that hold code. Forward: `dual.py`; its tangents may be batches,
 patterns (`pattern.py`, with `sets.py`), entries (`slots.py`, `contributions.py`) or rows of directions
 (`directions.py`). Reverse: `tape.py` records, `linear.py` sweeps, `held.py` copies what others may write to,
-`cuts.py` notes where a derivative ends.
+`cuts.py` notes where a derivative ends, `searches.py` where comparisons find a number.
 `batch.py`, `series.py` with `coefficients.py`, and `interval.py` are by themselves; `switches.py` finds where a
 function of one variable jumps. `watching.py` looks on.
 """

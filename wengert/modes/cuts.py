@@ -30,7 +30,7 @@ class Cutoff(NamedTuple):
 def cut_by(trace: Any, op: Op, params: dict) -> Cutoff | None:
     """Where the derivative of a trace ends, given that it does so in `op`, and what was found before."""
     known: Cutoff | None = trace.cut
-    if op.name in ("stop_gradient", "require") or _is_of_a_rule(trace):
+    if op.name in ("stop_gradient", "require") or is_of_a_rule(trace):
         return known
     decides = not op.rounds
     if known is not None and decides:
@@ -52,7 +52,7 @@ def cut_by_text() -> Cutoff | None:
 _TEXT = "a text"
 
 
-def _is_of_a_rule(trace: Any) -> bool:
+def is_of_a_rule(trace: Any) -> bool:
     """Whether an inner differentiation runs: its rules compare, and round, for what has the derivative zero indeed."""
     return any(t.tag > trace.tag for t in running.state.traces if hasattr(t, "cut"))
 
@@ -109,6 +109,26 @@ def warn_of_constant(cut: Cutoff) -> None:
             f"the derivative is zero: the result is constant, because on its way what depends on the argument {did}\n"
             f"  at {described_line(cut.filename, cut.line)}\n"
             "  remedy: differentiate what comes before\n"
+            "  more: docs/errors/constant-results.md"
+        ),
+        None,
+        cut.filename,
+        cut.line,
+        registry=_warned,
+    )
+
+
+def warn_of_search(cut: Cutoff) -> None:
+    """Say, once for each line, that a number which was found by comparisons has no derivative."""
+    if running.state.constants is not None:  # nobody has asked for this derivative
+        return
+    warnings.warn_explicit(
+        ConstantResultWarning(
+            "a number that is found by comparisons, as by a bisection, counts as a constant: what depends on it lacks "
+            "its derivative\n"
+            f"  at {described_line(cut.filename, cut.line)}\n"
+            "  remedy: one step of Newton's method from it, or scipy.optimize.brentq; if that is done already, or the "
+            "number is a constant, compare wg.stop_gradient(x)\n"
             "  more: docs/errors/constant-results.md"
         ),
         None,

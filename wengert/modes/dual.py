@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from wengert.box.box import Box, escaped, outside
 from wengert.box.constructors import as_argument
-from wengert.box.writing import overwrite, settled, value_in, zeros
-from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
+from wengert.box.writing import overwrite, plain, settled, value_in, zeros
+from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant, warn_of_search
 from wengert.modes.mode import Mode
+from wengert.modes.searches import Searches
 from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.library import example_of, gathered, placed
@@ -41,7 +44,7 @@ Dual.__name__ = "traced array"
 class DualTrace(Mode):
     """One forward differentiation."""
 
-    __slots__ = ("alive", "cut", "tag", "text")
+    __slots__ = ("alive", "cut", "searches", "tag", "text")
     name = "tangent"
     boxes = Dual
     companions = 1
@@ -51,6 +54,7 @@ class DualTrace(Mode):
         self.alive = True
         self.cut: Cutoff | None = None
         """The first op with a derivative of zero."""
+        self.searches = Searches()
         self.text: Cutoff | None = None
         """Where a text was first made of a value. It counts if nothing else does."""
 
@@ -87,6 +91,8 @@ class DualTrace(Mode):
         if y_dot is None:
             if self.cut is None or (self.cut.decides and not op.compares):
                 self.cut = cut_by(self, op, params)
+            if len(values) <= 2 and y.__class__ is not tuple:
+                self.searches.look_at(self, op, tuple(values), lambda: _slope(dots))
             return y
         if y.__class__ is tuple:
             return tuple(v if d is None else Dual(self, v, d) for v, d in zip(y, y_dot, strict=True))
@@ -139,9 +145,17 @@ def push(
         cut = trace.cut or trace.text
         if warns and cut is not None and all(dot is None for dot in dots):
             warn_of_constant(cut)
+        elif warns and trace.searches.found is not None:
+            warn_of_search(trace.searches.found)
         if watch is not None:
             watch.pushed(values, dots)
         return values, dots
+
+
+def _slope(dots: Sequence[Any]) -> float:
+    """The size of the tangent of a difference, or of one number, of which the first elements stand for all."""
+    first = [0.0 if dot is None else np.asarray(plain(dot)).reshape(-1)[0] for dot in dots]
+    return abs(float(first[0] - first[1] if len(first) == 2 else first[0]))
 
 
 def _common(value: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -18,9 +18,9 @@ import numpy as np
 
 from wengert.box.box import Box, outside
 from wengert.box.constructors import as_argument
-from wengert.box.writing import overwrite, settled, value_in
+from wengert.box.writing import overwrite, plain, settled, value_in
 from wengert.errors import MismatchError
-from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant
+from wengert.modes.cuts import Cutoff, cut_by, cut_by_text, warn_of_constant, warn_of_search
 from wengert.modes.dual import check_not_inner
 from wengert.modes.held import arrays_in, in_library, memory_owner, with_copies
 from wengert.modes.linear import (
@@ -40,12 +40,14 @@ from wengert.modes.linear import (
     pull,
     push,
 )
+from wengert.modes.searches import Searches
 from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
+from wengert.ops.index import Scattered
 from wengert.ops.library import example_of, gathered
 from wengert.ops.op import NO_PARAMS, Op, Trace, call, call1, call2, enclosing, fresh_tag, pointed
 from wengert.ops.store import store
 from wengert.running import entered, making, running
-from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
+from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval, shape_of
 
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _new = object.__new__
@@ -69,7 +71,7 @@ Tape.__name__ = "traced array"  # which Python's own errors show
 class TapeTrace(Trace):
     """One reverse differentiation, while its function runs."""
 
-    __slots__ = ("_coefficients", "_searched", "alive", "cut", "library", "nodes", "tag", "text")
+    __slots__ = ("_coefficients", "_searched", "alive", "cut", "library", "nodes", "searches", "tag", "text")
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
@@ -81,6 +83,7 @@ class TapeTrace(Trace):
         """An array of the library of the arguments, if that is not NumPy."""
         self.cut: Cutoff | None = None
         """The first op with a derivative of zero. Roundings count more than decisions."""
+        self.searches = Searches()
         self.text: Cutoff | None = None
         """Where a text was first made of a value. It counts if nothing else does."""
 
@@ -115,6 +118,8 @@ class TapeTrace(Trace):
         y = self._computed(op, values, params)
         if family is Zero or (op.writes and not is_inexact(dtype_of(y))):
             self._cut_by(op)
+            if len(args) <= 2:
+                self.searches.look_at(self, op, values, lambda: self._slope(args))
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])
         if isinstance(op, General):
@@ -193,7 +198,21 @@ class TapeTrace(Trace):
         z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
         if self.cut is None or not op.compares:
             self._cut_by(op)
+        self.searches.look_at(self, op, (x, y), lambda: self._slope((a, b)))
         return z
+
+    def _slope(self, operands: tuple) -> float:
+        """The size of the derivative of a difference, or of one number, of which the first elements stand for all."""
+        cts: list[Any] = [None] * len(self.nodes)
+        for sign, a in zip((1.0, -1.0), operands, strict=False):
+            if a.__class__ is Tape and a._owner is self:
+                ct = np.zeros(shape_of(a._value), dtype_of(a._value))
+                ct.flat[0] = sign
+                before = cts[a._node]
+                cts[a._node] = ct[()] if before is None else before + ct[()]
+        pull(self.nodes, cts)
+        found = [np.asarray(plain(ct.total() if ct.__class__ is Scattered else ct)) for ct in cts if ct is not None]
+        return float(sum(np.sum(np.abs(ct)) for ct in found))
 
     def _product(self, op: Op, a: Any, b: Any) -> Tape:
         """Record a product of two factors: each is the coefficient of the other."""
@@ -328,22 +347,26 @@ def _term(a: Tape, c: Any, y: Any) -> tuple:
 class Recorded:
     """A finished linear program with its inputs first and the places of its outputs."""
 
-    __slots__ = ("cut", "inputs", "intervals", "library", "nodes", "outputs")
+    __slots__ = ("cut", "inputs", "intervals", "library", "nodes", "outputs", "search")
 
     def __init__(self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: Cutoff | None = None):
         self.nodes = nodes
         self.inputs = inputs
         self.outputs = outputs
         self.cut = cut
+        self.search: Cutoff | None = None
+        """The first search that has found a number without its derivative."""
         self.intervals: Any = None
         """The transformation whose values are intervals, if there is one: tangents and cotangents are some, too."""
         self.library: Any = None
         """An empty array of the library of the inputs, if that is not NumPy."""
 
     def warn_if_constant(self) -> None:
-        """Warn if no output depends on the inputs, because the derivative was cut."""
+        """Warn if no output depends on the inputs, because the derivative was cut, or if a part of it was."""
         if self.cut is not None and all(k is None for k in self.outputs):
             warn_of_constant(self.cut)
+        elif self.search is not None:
+            warn_of_search(self.search)
 
     def prune(self) -> None:
         """Forget what the outputs do not depend on. Worth its cost if the program is kept."""
@@ -420,6 +443,7 @@ def record(
                 values.append(y)
                 places.append(None)
         program = Recorded(trace.nodes, len(primals), places, trace.cut or trace.text)
+        program.search = trace.searches.found
         program.intervals = enclosing(*primals, *values)
         program.library = trace.library
         is_one = not any(x.__class__ is np.ndarray and x.ndim for x in primals)

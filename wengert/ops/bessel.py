@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops.circles import RADII, WITHIN, on_circles
 from wengert.ops.derive import Elementwise, elementwise
 from wengert.ops.directed import curved, directed, one_way
-from wengert.ops.elementwise import absolute, exp, hypot, maximum
-from wengert.ops.enclosures import decreasing, even, increasing
+from wengert.ops.elementwise import absolute, exp, greater, hypot, less, maximum, minimum, where
+from wengert.ops.enclosures import Enclosure, decreasing, even, hull, increasing
 from wengert.ops.op import Traced
 from wengert.ops.orders import ive_rows, jv_by_order, kve_by_order, yv_by_order
 from wengert.ops.rounding import Bounds
@@ -71,7 +72,9 @@ def _jv_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
     return (_OF_INTEGER_ORDER if _integer(args[0]) else _OSCILLATES)(mode, op, args, params)
 
 
-_RISES = directed(-1, 1, above={0: _BELOW_ZERO, 1: _BELOW_ZERO}, range=(0.0, math.inf), slack=1e-11)
+_FLUSHED = 1e-150
+"""What SciPy makes of smaller values of I, of small arguments, may be zero: I₁(10⁻²⁰⁰), for instance."""
+_RISES = directed(-1, 1, above={0: _BELOW_ZERO, 1: _BELOW_ZERO}, range=(0.0, math.inf), slack=1e-11, tiny=_FLUSHED)
 
 
 def _iv_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
@@ -84,7 +87,7 @@ def _iv_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
     return _RISES(mode, op, args, params)
 
 
-_ON_THE_LINE = one_way(-math.inf, slack=1e-11)
+_ON_THE_LINE = one_way(-math.inf, slack=1e-11, tiny=_FLUSHED)
 
 
 def _neighbours(name: str, scale: float, sign: int, in_order: Callable, **stated: Any) -> Elementwise:
@@ -181,10 +184,10 @@ def _near(f: Any, f_real: Any, v: Any, x: Any, n: int, sign: int) -> Any:
         return y
     loses = (2 * np.maximum(x, 1)) ** n > 100.0 * math.factorial(n)
     entire = (v == np.round(v)) & (sign > 0) & (x < 3)
-    for where in (loses & entire, loses & ~entire & (x > 0)):
-        orders, there = v[where], x[where]
-        radii = RADII[:, None] if np.any(entire & where) else WITHIN[:, None] * there
-        y[where] = on_circles(lambda z, part: f(orders[part], z), there, n, radii)  # noqa: B023
+    for some in (loses & entire, loses & ~entire & (x > 0)):
+        orders, there = v[some], x[some]
+        radii = RADII[:, None] if np.any(entire & some) else WITHIN[:, None] * there
+        y[some] = on_circles(lambda z, part: f(orders[part], z), there, n, radii)  # noqa: B023
     return y
 
 
@@ -214,6 +217,34 @@ _SIMPLE = {0: sc.i0e, 1: sc.i1e}
 
 ive_by_order = ive_rows(_ive)
 """The m-th derivative in v, m > 0, of the n-th in x."""
+_FALLS_FROM_ONE = directed(-1, -1, above={0: _BELOW_ZERO, 1: _BELOW_ZERO}, range=(0.0, 1.0), slack=1e-11)
+_RISES_AND_FALLS = curved(lambda v, x, n: 2.0, above=0.0, range=lambda n: (0.0, 1.0), slack=1e-12)
+"""f″ is a sum of neighbouring orders, each between zero and one."""
+
+
+def _ive_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    v, x = args
+    known = _integer(v) and np.all(np.greater_equal(v, 0))
+    if known and params["n"] == 1 and np.ndim(v) == 0:
+        size, order = absolute(x), int(v)
+        right = 0.5 * (ive(abs(order - 1), size, n=0) + ive(order + 1, size, n=0)) - ive(order, size, n=0)
+        left = right if order % 2 else -right
+        either = mode.enclosed(hull(mode.bounds(left), mode.bounds(right)))
+        return where(greater(x, 0), right, where(less(x, 0), left, either))
+    if params["n"] or not known:
+        raise UnsupportedFunctionError(
+            "no enclosure is known of ive but for integer orders, nor of its second derivative",
+            remedy="write it as np.exp(-abs(x)) * scipy.special.iv(v, x)",
+        )
+    if not np.any(v):
+        return _FALLS_FROM_ONE(mode, op, (v, absolute(x)), params)
+    right = _RISES_AND_FALLS(mode, op, (v, absolute(x)), params)
+    left = where(np.equal(np.remainder(v, 2), 1), -right, right)
+    y = mode.bounds(where(greater(x, 0), right, left))
+    z = mode.bounds(exp(-absolute(x)) * iv(v, x))
+    return mode.enclosed(Bounds(maximum(y.lo, z.lo), minimum(y.hi, z.hi)))
+
+
 ive = elementwise(
     "ive",
     _ive,
@@ -221,6 +252,7 @@ ive = elementwise(
         _in_order("ive", lambda v, x, n: ive_by_order(v, x, m=1, n=n)),
         lambda y, v, x, n: ive(v, x, n=n + 1),
     ),
+    bounds=_ive_enclosed,
 )
 
 
@@ -261,19 +293,34 @@ def _above(n: Any) -> Any:
     return np.add(n, 1)
 
 
-def _spherical(name: str, function: Any, lower: int, upper: int) -> Any:
+def _spherical(name: str, function: Any, lower: int, upper: int, bounds: Enclosure) -> Any:
     def slope(y: Any, n: Any, x: Any) -> Any:
         m = n if n.__class__ is int else astype(n, dtype=dtype_of(x))
         return (lower * m * op(_below(n), x) + upper * (m + 1) * op(_above(n), x)) / (2 * m + 1)
 
-    op = elementwise(name, lambda n, x: function(n, x), (no_rule(name, "the order, an integer,"), slope))
+    op = elementwise(name, lambda n, x: function(n, x), (no_rule(name, "the order, an integer,"), slope), bounds=bounds)
     return op
 
 
-spherical_jn = _spherical("spherical_jn", sc.spherical_jn, 1, -1)
-spherical_yn = _spherical("spherical_yn", sc.spherical_yn, 1, -1)
-spherical_in = _spherical("spherical_in", sc.spherical_in, 1, 1)
-spherical_kn = _spherical("spherical_kn", sc.spherical_kn, -1, -1)
+def _spherical_bend(n: Any, x: Bounds) -> Any:
+    """A slope is a weighted mean of two neighbours, so f″ is not larger than |f| of one of the orders up to n + 2:
+    √(j² + y²) increases with the order, and decreases with x."""
+    return 1.000001 * hypot(spherical_jn(n + 2, x.lo), spherical_yn(n + 2, x.lo))
+
+
+def _spherical_in_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """Of an even order it is even, of an odd one it increases on the whole line."""
+    n, x = args[0], args[1]
+    odd = bool(np.all(np.remainder(mode.structure(op, n), 2)))
+    return _ON_THE_LINE(mode, op, (n, x) if odd else (n, absolute(x)), params)
+
+
+spherical_jn = _spherical(
+    "spherical_jn", sc.spherical_jn, 1, -1, curved(lambda n, x: 1.0, range=lambda: (-1.0, 1.0), slack=1e-13)
+)
+spherical_yn = _spherical("spherical_yn", sc.spherical_yn, 1, -1, curved(_spherical_bend, above=0.0, slack=1e-13))
+spherical_in = _spherical("spherical_in", sc.spherical_in, 1, 1, _spherical_in_enclosed)
+spherical_kn = _spherical("spherical_kn", sc.spherical_kn, -1, -1, one_way(0.0, slack=1e-11))
 
 # ------------------------------------------------------------------------------------------------------------- Airy
 

@@ -4,6 +4,8 @@
     composed_above(f, …)     as other ops compute it, beyond a limit
     one_way(…)               up or down in the last operand, whichever it is: bounds are values at its ends
     rising_beyond(…)         up in the first operand, beyond a limit that the second one sets
+    cornered(…)              up or down in each operand, whichever it is, while the others stay: values at all corners
+    polynomial(…)            all derivatives in the middle
     curved(…)                a value in the middle, and how far others can be: the second derivative is bounded
 
 Unlike those of `enclosures.py`, these pass on parameters, such as the order of a derivative, and functions of several
@@ -12,12 +14,14 @@ operands. What SciPy's functions err by is stated: `slack` times the value, or t
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops.enclosures import Enclosure, loosened, unless_empty
 from wengert.ops.op import Op, Traced
 from wengert.ops.rounding import Bounds, V, choose, moved, sum_towards
@@ -25,8 +29,6 @@ from wengert.types import dtype_of, shape_of
 
 Range = tuple[float, float]
 ANYTHING: Range = (-math.inf, math.inf)
-_TINY = 1e-300
-"""What is smaller may come out as zero."""
 
 
 def _values(op: Op, args: Sequence[Any], params: dict) -> Any:
@@ -77,9 +79,10 @@ def directed(
     slack: float = 1e-12,
     floor: float = 0.0,
     alternates: bool = False,
+    tiny: float = 1e-300,
 ) -> Enclosure:
     """It increases (1) or decreases (−1) in each operand. If it `alternates`, its n-th derivative does so with (−1)ⁿ
-    times the values."""
+    times the values. What is smaller than `tiny` may come out as zero."""
     domain = _Domain(above, within)
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
@@ -88,7 +91,7 @@ def directed(
         own = [-w for w in ways] if flip else ways
         ends = [[x.lo if w * way > 0 else x.hi for x, w in zip(xs, own, strict=True)] for way in (1, -1)]
         y = loosened(Bounds(*[_values(op, end, params) for end in ends]), slack, floor)
-        y = Bounds(moved(V.subtract(y.lo, _TINY), -2), moved(V.add(y.hi, _TINY), 2))
+        y = Bounds(moved(V.subtract(y.lo, tiny), -2), moved(V.add(y.hi, tiny), 2))
         return mode.enclosed(_finished(y, xs, (-range[1], -range[0]) if flip else range, unknown))
 
     return enclosure
@@ -108,7 +111,9 @@ def composed_above(function: Callable, above: dict[int, float]) -> Enclosure:
     return enclosure
 
 
-def one_way(above: float, within: Range = ANYTHING, slack: float = 1e-12, floor: float = 0.0) -> Enclosure:
+def one_way(
+    above: float, within: Range = ANYTHING, slack: float = 1e-12, floor: float = 0.0, tiny: float = 0.0
+) -> Enclosure:
     """Beyond a limit it goes one way in the last operand; the others are numbers."""
     domain = _Domain({0: above}, {} if within == ANYTHING else {0: within})
 
@@ -117,7 +122,8 @@ def one_way(above: float, within: Range = ANYTHING, slack: float = 1e-12, floor:
         xs, unknown = domain(mode, op, [mode.bounds(args[-1])])
         first, last = [_values(op, [*fixed, b], params) for b in xs[0]]
         y = loosened(Bounds(V.minimum(first, last), V.maximum(first, last)), slack, floor)
-        return mode.enclosed(_finished(Bounds(moved(y.lo, -2), moved(y.hi, 2)), xs, ANYTHING, unknown))
+        y = Bounds(moved(V.subtract(y.lo, tiny), -2), moved(V.add(y.hi, tiny), 2))
+        return mode.enclosed(_finished(y, xs, ANYTHING, unknown))
 
     return enclosure
 
@@ -134,6 +140,29 @@ def rising_beyond(limit: Callable[[Any], Any], slack: float = 1e-12) -> Enclosur
             mode.note_break(op, unknown)
         y = loosened(Bounds(*[_values(op, [b, k], params) for b in x]), slack, 0.0)
         return mode.enclosed(_finished(Bounds(moved(y.lo, -2), moved(y.hi, 2)), [x], (0.0, math.inf), unknown))
+
+    return enclosure
+
+
+def cornered(
+    above: dict[int, float] | None = None,
+    within: dict[int, Range] | None = None,
+    range: Range = ANYTHING,
+    slack: float = 1e-12,
+    floor: float = 0.0,
+) -> Enclosure:
+    """In each operand it goes one way, which may depend on the others."""
+    domain = _Domain(above, within)
+
+    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        xs, unknown = domain(mode, op, [mode.bounds(a) for a in args])
+        low: Any = math.inf
+        high: Any = -math.inf
+        for corner in itertools.product(*xs):
+            y = _values(op, corner, params)
+            low, high = V.minimum(low, y), V.maximum(high, y)
+        y = loosened(Bounds(low, high), slack, floor)
+        return mode.enclosed(_finished(Bounds(moved(y.lo, -2), moved(y.hi, 2)), xs, range, unknown))
 
     return enclosure
 
@@ -186,6 +215,63 @@ def curved(
 
     return enclosure
 
+
+def polynomial(derivative: Callable[..., Any], largest: Callable[..., Any], slack: float = 1e-14) -> Enclosure:
+    """A polynomial in the last operand, of the degree that the first one is; all but the last are numbers.
+
+    `derivative(k, *others, x)` is the k-th derivative, divided by k!; `largest(k, *others, r)` is not smaller than any
+    number that a computation of it for |x| ≤ r meets on the way. Values are taken to err by `slack` times that. An
+    interval is divided into some pieces, in each of which it is a polynomial in the distance from the middle; where
+    that goes up or down, the values at the ends are the bounds.
+    """
+
+    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        fixed = [mode.structure(op, a) for a in args[:-1]]
+        n = fixed[0]
+        if np.ndim(n) or n != int(n) or not 0 <= n <= _HIGHEST:
+            raise UnsupportedFunctionError(
+                f"no enclosure is known of {op.name} but for one degree, an integer up to {_HIGHEST}",
+                remedy="write one call for each degree",
+            )
+        fixed, n = [int(n), *fixed[1:]], int(n)
+        given = mode.bounds(args[-1])
+        x = Bounds(*[b if dtype_of(b) == np.float64 else V.astype(b, dtype=np.dtype(float)) for b in given])
+        unknown = V.greater(V.maximum(V.absolute(x.lo), V.absolute(x.hi)), _FAR)
+        pieces = _pieces(Bounds(choose(unknown, 1.0, x.lo), choose(unknown, 1.0, x.hi)))
+        middle = V.add(V.multiply(pieces.lo, 0.5), V.multiply(pieces.hi, 0.5))
+        far = V.maximum(sum_towards(pieces.hi, V.negative(middle), 1), sum_towards(middle, V.negative(pieces.lo), 1))
+        reach = V.maximum(V.absolute(pieces.lo), V.absolute(pieces.hi))
+
+        def value(k: int, at: Any) -> Bounds:
+            y = derivative(k, *fixed, at)
+            room = V.multiply(largest(k, *fixed, reach), slack * (n + 1))
+            return Bounds(V.subtract(y, room), V.add(y, room))
+
+        sizes, power = [], far
+        for k in range(1, n + 1):
+            steep = value(k, middle)
+            sizes.append(V.multiply(V.maximum(V.absolute(steep.lo), V.absolute(steep.hi)), power))
+            power = V.multiply(power, far)
+        change: Any = V.multiply(far, 0.0)
+        rest: Any = change  # what of the slope, times the distance, may be of the other sign
+        for k, size in enumerate(sizes, 1):
+            change = V.add(change, V.multiply(size, 1 + 1e-12))
+            rest = V.add(rest, V.multiply(size, k * (1 + 1e-12))) if k > 1 else rest
+        at, first, last = [value(0, b) for b in (middle, *pieces)]
+        slope = value(1, middle) if n else Bounds(change, change)
+        least = V.maximum(V.maximum(slope.lo, V.negative(slope.hi)), 0.0)
+        one_way = V.greater(V.multiply(V.multiply(least, far), 1 - 1e-12), rest)
+        near = Bounds(V.subtract(at.lo, change), V.add(at.hi, change))
+        low = choose(one_way, V.maximum(V.minimum(first.lo, last.lo), near.lo), near.lo)
+        high = choose(one_way, V.minimum(V.maximum(first.hi, last.hi), near.hi), near.hi)
+        y = Bounds(moved(V.min(low, axis=(0,)), -2), moved(V.max(high, axis=(0,)), 2))
+        return mode.enclosed(_finished(y, [given], ANYTHING, unknown))
+
+    return enclosure
+
+
+_HIGHEST = 100
+"""The highest degree of polynomials: they are expanded to that order."""
 
 _FAR = 1e15
 """Beyond, a float says nothing of where in a period it is."""

@@ -113,9 +113,15 @@ logical_not = zero("logical_not", np.logical_not, elementwise=True, bounds=NOT)
 isnan = zero("isnan", np.isnan, elementwise=True, bounds=IS_NAN)
 isinf = zero("isinf", np.isinf, elementwise=True, bounds=IS_INFINITE)
 isfinite = zero("isfinite", np.isfinite, elementwise=True, bounds=IS_FINITE)
-spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE)
-isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE)
-exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True)
+
+
+def _enclosed_isclose(x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    return less_equal(absolute(x - y), atol + rtol * absolute(y))
+
+
+spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE, bounds=STEPWISE)
+isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE, bounds=composed(_enclosed_isclose))
+exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True, bounds=stated(arithmetic.exponent))
 """The second result of `np.frexp`."""
 stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True, marks=True, cost=FREE, moves=True, view=True)
 
@@ -346,11 +352,17 @@ def _power_log(x: Any, p: Any, n: int) -> Any:
     return z * np.log(np.where(at_zero, 1, x), dtype=dtype_of(z)) ** n
 
 
+def _power_log_in_base(z: Any, x: Any, p: Any, n: int) -> Any:
+    """Without a logarithm it is a power, of which nothing is lost where the logarithm is zero."""
+    rest = power(x, p - 1) if n == 1 else n * power_log(x, p - 1, n=n - 1)
+    return p * power_log(x, p - 1, n=n) + rest
+
+
 power_log = elementwise(
     "power_log",
     _power_log,
     (
-        lambda z, x, p, n: p * power_log(x, p - 1, n=n) + n * power_log(x, p - 1, n=n - 1),
+        _power_log_in_base,
         lambda z, x, p, n: power_log(x, p, n=n + 1),
     ),
     bounds=composed_of_each(lambda x, p, n: where(equal(x, 0), 0.0, power(x, p) * log(x) ** n)),
@@ -394,7 +406,7 @@ ldexp = elementwise(
     (lambda z, x, n: ldexp(scalar_like(1, x), n), None),
     linear_in=(0,),
     cost=CHEAP,
-    bounds=composed(lambda x, n: x * ldexp(1.0, n)),
+    bounds=stated(arithmetic.ldexp),
 )
 
 # ----------------------------------------------------------------------------------------- exponentials, logarithms
@@ -462,16 +474,25 @@ logaddexp2 = elementwise(
 sin = elementwise("sin", np.sin, (lambda y, x: cos(x),), bounds=periodic("cos", 1, 0.0))
 cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),), bounds=periodic("sin", -1, 1.0))
 tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,), bounds=with_poles("cos"))
+one_minus_square = elementwise(
+    "one_minus_square",
+    lambda x: (1 - x) * (1 + x),
+    (lambda y, x: -2 * x,),
+    cost=CHEAP,
+    bounds=stated(arithmetic.one_minus_square),
+)
+"""1 − x², with all its digits close to ±1; and so is its derivative at zero, which that of the product is not."""
+
 arcsin = elementwise(
     "arcsin",
     np.arcsin,
-    (lambda y, x: 1 / sqrt((1 - x) * (1 + x)),),
+    (lambda y, x: 1 / sqrt(one_minus_square(x)),),
     bounds=increasing(domain=(-1.0, 1.0), exact=((0.0, 0.0),)),
 )
 arccos = elementwise(
     "arccos",
     np.arccos,
-    (lambda y, x: -1 / sqrt((1 - x) * (1 + x)),),
+    (lambda y, x: -1 / sqrt(one_minus_square(x)),),
     bounds=decreasing(domain=(-1.0, 1.0), range=(0.0, 4.0), exact=((1.0, 0.0),)),
 )
 arctan = elementwise("arctan", np.arctan, (lambda y, x: _inverse(1 + x * x),), bounds=increasing(exact=((0.0, 0.0),)))
@@ -582,7 +603,7 @@ arccosh = elementwise(
 arctanh = elementwise(
     "arctanh",
     np.arctanh,
-    (lambda y, x: _inverse((1 - x) * (1 + x)),),
+    (lambda y, x: _inverse(one_minus_square(x)),),
     bounds=increasing(domain=(-1.0, 1.0), open=True, exact=((0.0, 0.0),)),
 )
 

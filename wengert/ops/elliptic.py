@@ -18,9 +18,11 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.ops.derive import elementwise
-from wengert.ops.elementwise import absolute, less, power, sin, square, where
+from wengert.ops.directed import cornered
+from wengert.ops.elementwise import absolute, greater_equal, less, power, sin, square, where
 from wengert.ops.enclosures import composed, decreasing, increasing
 from wengert.ops.hypergeometric import hyp2f1
+from wengert.ops.rounding import Bounds
 from wengert.ops.special import double, precision, rounded
 from wengert.types import scalar_like
 
@@ -102,9 +104,22 @@ def _elliptic_in_phi(y: Any, phi: Any, m: Any, p: int, q: int) -> Any:
     return s**p * slope if p else slope
 
 
+_ONE_WAY = cornered(within={1: (-math.inf, 1.0)}, slack=1e-12)
+
+
+def _elliptic_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """At m = 1 the integral may be infinite, of either sign whatever SciPy says."""
+    y = _ONE_WAY(mode, op, args, params)
+    if params["q"] < 0:
+        return y
+    (low, high), reaches = mode.bounds(y), greater_equal(mode.bounds(args[1]).hi, 1)
+    return mode.enclosed(Bounds(where(reaches, -math.inf, low), where(reaches, math.inf, high)))
+
+
 elliptic = elementwise(
     "elliptic",
     _elliptic,
     (_elliptic_in_phi, lambda y, phi, m, p, q: q / 2 * elliptic(phi, m, p=p + 1, q=q + 2)),
+    bounds=_elliptic_enclosed,
 )
 """The family J above."""

@@ -19,12 +19,13 @@ import numpy as np
 import scipy.fft
 from scipy.linalg import lapack
 
-from wengert.ops import axes, interval_sums, library
+from wengert.ops import axes, interval_sums, interval_systems, library
 from wengert.ops.derive import align, general, linear, multilinear, unfit
 from wengert.ops.enclosures import composed
 from wengert.ops.index import index
 from wengert.ops.links import convolution_links, filter_links
-from wengert.ops.shape import broadcast_to, flip, reshape
+from wengert.ops.products import matmul
+from wengert.ops.shape import broadcast_to, flip, reshape, transpose
 from wengert.ops.traits import MORE, NEVER
 from wengert.types import ndim_of, shape_of
 
@@ -164,6 +165,7 @@ recursive_filter = general(
     cost=MORE,
     links=filter_links,
     solves=True,
+    bounds=interval_systems.recursive_filter,
 )
 
 
@@ -202,6 +204,14 @@ def _spline_filter(x: Any, axis: int, order: int, mode: str, transposed: bool = 
     return y.astype(x.dtype, copy=False)
 
 
+def _by_matrix(x: Any, axis: int, **params: Any) -> Any:
+    """The filter as a product with the matrix that SciPy makes of unit vectors."""
+    n, rank = shape_of(x)[axis], ndim_of(x)
+    there = (*[k for k in range(rank) if k != axis], axis)
+    y = matmul(transpose(x, axes=there), _spline_filter(np.eye(n), 0, **params).T)
+    return transpose(y, axes=tuple(np.argsort(there).tolist()))
+
+
 spline_filter = linear(
     "spline_filter",
     _spline_filter,
@@ -211,5 +221,6 @@ spline_filter = linear(
     raises=NEVER,
     cost=MORE,
     axes=axes.kept,
+    bounds=composed(_by_matrix),
 )
 """From samples to coefficients of a B-spline, along one axis: `scipy.ndimage.spline_filter1d`."""

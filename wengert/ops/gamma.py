@@ -17,9 +17,23 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
 from wengert.ops.directed import directed, one_way, rising_beyond
-from wengert.ops.elementwise import cos, equal, exp, less, logical_and, reciprocal, remainder, rint, sin, where
-from wengert.ops.enclosures import composed, decreasing, increasing, valley
+from wengert.ops.elementwise import (
+    ceil,
+    cos,
+    equal,
+    exp,
+    less,
+    less_equal,
+    logical_and,
+    reciprocal,
+    remainder,
+    rint,
+    sin,
+    where,
+)
+from wengert.ops.enclosures import composed, decreasing, increasing, stated, valley
 from wengert.ops.library import special
+from wengert.ops.rounding import Bounds
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, scalar_like
@@ -101,7 +115,18 @@ gammaln = elementwise(
     bounds=_GAMMALN,
 )
 loggamma = elementwise("loggamma", sc.loggamma, (lambda y, x: digamma(x),), bounds=_GAMMALN)
-gammasgn = zero("gammasgn", sc.gammasgn, elementwise=True, cost=DEAR)
+
+
+def _changes_sign(x: Bounds) -> Any:
+    """Whether a pole of Γ is between the bounds, or at one of them."""
+    return logical_and(less_equal(x.lo, 0), less_equal(ceil(x.lo), x.hi))
+
+
+_GAMMASGN = stated(
+    lambda x: Bounds(where(_changes_sign(x), -1.0, gammasgn(x.lo)), where(_changes_sign(x), 1.0, gammasgn(x.hi))),
+    breaks=_changes_sign,
+)
+gammasgn = zero("gammasgn", sc.gammasgn, elementwise=True, cost=DEAR, bounds=_GAMMASGN)
 
 
 def _rgamma_slope(y: Any, x: Any) -> Any:

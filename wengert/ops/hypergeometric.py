@@ -20,7 +20,8 @@ import scipy.special as sc
 
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import elementwise
-from wengert.ops.directed import one_way
+from wengert.ops.directed import curved, one_way
+from wengert.ops.elementwise import maximum
 from wengert.ops.op import Traced
 from wengert.ops.orders import fallen, trapezoid
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
@@ -208,10 +209,24 @@ def _hyp0f1_slope(orders: tuple, b: Any, z: Any) -> Any:
 
 
 hyp0f1_by_parameters = _by_parameters("hyp0f1", sc.hyp0f1, 1, _hyp0f1_rates, _hyp0f1_slope)
+_BENDS = curved(lambda b, z: 1.000001 / (b * (b + 1)) * hyp0f1(b + 2, maximum(z.hi, 0.0)), slack=1e-11)
+"""For b ≥ ½ it is a Bessel function below zero, and not larger than one (DLMF 10.14.4); above, it increases."""
+
+
+def _hyp0f1_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    if not _are_positive(args[0]):
+        raise UnsupportedFunctionError(
+            "no enclosure is known of hyp0f1(b, z) but for numbers b > 0",
+            remedy="write it in functions that have one",
+        )
+    return _BENDS(mode, op, args, params)
+
+
 hyp0f1 = elementwise(
     "hyp0f1",
     _in_precision(sc.hyp0f1),
     (*_in_parameters("hyp0f1", lambda: hyp0f1_by_parameters, 1), lambda y, b, z: hyp0f1(b + 1, z) * (1 / b)),
+    bounds=_hyp0f1_enclosed,
 )
 
 # ------------------------------------------------------------------------------------------------------------------ U

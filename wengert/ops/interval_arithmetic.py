@@ -127,6 +127,14 @@ def square(x: Bounds) -> Bounds:
     return unless_empty(Bounds(V.maximum(y.lo, 0), y.hi), x)
 
 
+def one_minus_square(x: Bounds) -> Bounds:
+    """(1 − |x|)·(1 + |x|), which decreases where it is positive, and where it is negative."""
+    one = dtype_of(x.lo).type(1) if dtype_of(x.lo).kind == "f" else 1.0
+    one = Bounds(one, one)
+    high, low = [multiply(subtract(one, Bounds(b, b)), add(one, Bounds(b, b))) for b in magnitudes(x)]
+    return unless_empty(Bounds(low.lo, high.hi), x)
+
+
 # ----------------------------------------------------------------------------------------------------------- quotients
 
 
@@ -326,6 +334,30 @@ def hypot(x: Bounds, y: Bounds) -> Bounds:
     low = choose(V.equal(a, 0), c, choose(V.equal(c, 0), a, low))
     high = choose(V.equal(b, 0), d, choose(V.equal(d, 0), b, high))
     return unless_empty(Bounds(V.maximum(low, 0), high), x, y)
+
+
+def exponent(x: Bounds) -> Bounds:
+    """The exponent of two of the next power above |x|, which grows with it, but is zero at zero."""
+    op, (least, most) = TABLE["exponent"], magnitudes(x)
+    zero = V.equal(least, 0)
+    low, high = op(least), op(most)
+    return Bounds(choose(zero, V.minimum(_LEAST_EXPONENT, high), low), choose(zero, V.maximum(high, 0), high))
+
+
+_LEAST_EXPONENT = -1073
+
+
+def ldexp(x: Bounds, n: Bounds) -> Bounds:
+    """x·2ⁿ, which is exact but for the largest and the smallest numbers."""
+    low, high = _extremes([V.ldexp(b, k) for b in x for k in n])
+    tiny = float(np.finfo(dtype_of(low)).tiny)
+
+    def exact(y: Any) -> Any:
+        return V.logical_and(V.greater_equal(V.absolute(y), tiny), V.less(V.absolute(y), math.inf))
+
+    zero = V.logical_and(V.equal(x.lo, 0), V.equal(x.hi, 0))
+    low = choose(V.logical_or(exact(low), zero), low, moved(low, -1))
+    return unless_empty(Bounds(low, choose(V.logical_or(exact(high), zero), high, moved(high, 1))), x)
 
 
 def crosses_cut(y: Bounds, x: Bounds) -> Any:

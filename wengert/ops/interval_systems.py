@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.enclosures import Enclosure, stated
+from wengert.ops.index import ARRAY
 from wengert.ops.interval_sums import matmul, midpoint, squeezed, total
 from wengert.ops.op import Op
 from wengert.ops.rounding import Bounds, V, moved, sum_towards
@@ -107,6 +108,71 @@ def solve_triangular(a: Bounds, b: Bounds, lower: bool, unit: bool) -> Bounds:
     inside = (np.tril if lower else np.triu)(np.ones((n, n), bool), (-1 if lower else 1) if unit else 0)
     others = np.eye(n) if unit else np.zeros((n, n))
     return solve(Bounds(*[V.where(inside, v, others) for v in a]), b)
+
+
+# ---------------------------------------------------------------------------------- systems that are stored otherwise
+#
+# They are solved as dense ones.
+
+_MOST = 1500
+"""So many unknowns at most."""
+
+
+def _square(op: Op, entries: Any, rows: np.ndarray, columns: np.ndarray, n: int) -> Any:
+    """The matrix that has these entries, those at one place added."""
+    if n > _MOST:
+        raise UnsupportedFunctionError(
+            f"no enclosure is known of {op.name} of more than {_MOST} unknowns", remedy="solve a smaller system"
+        )
+    flat = V.scatter(entries, rows.astype(np.int64) * n + columns, patterns=((ARRAY,),), shape=(n * n,))
+    return V.reshape(flat, shape=(n, n))
+
+
+def sparse_solve(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    entries, b = args
+    return V.solve(_square(op, entries, params["rows"], params["columns"], shape_of(b)[0]), b)
+
+
+def solve_banded(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    """ab[u + i − j, j] is a[i, j]."""
+    (ab, b), u = args, params["u"]
+    k, n = shape_of(ab)
+    diagonals, columns = np.divmod(np.arange(k * n), n)
+    rows = columns + diagonals - u
+    inside = (rows >= 0) & (rows < n)
+    entries = V.index(V.reshape(ab, shape=(k * n,)), np.flatnonzero(inside), pattern=(ARRAY,))
+    return V.solve(_square(op, entries, rows[inside], columns[inside], n), b)
+
+
+def sylvester(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    """a x + x b = q, of which the rows of x, one after the other, are the unknowns: (a ⊗ I + I ⊗ bᵀ) x = q."""
+    a, b, q = args
+    n, m = shape_of(q)
+    if n * m > _MOST:
+        raise UnsupportedFunctionError(
+            f"no enclosure is known of {op.name} of more than {_MOST} unknowns", remedy="solve a smaller system"
+        )
+    left = V.multiply(V.reshape(a, shape=(n, 1, n, 1)), np.eye(m).reshape(1, m, 1, m))
+    right = V.multiply(np.eye(n).reshape(n, 1, n, 1), V.reshape(V.transpose(b, axes=(1, 0)), shape=(1, m, 1, m)))
+    matrix = V.reshape(V.add(left, right), shape=(n * m, n * m))
+    return V.reshape(V.solve(matrix, V.reshape(q, shape=(n * m,))), shape=(n, m))
+
+
+def recursive_filter(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    """a[0]·y[i] + a[1]·y[i − 1] + … = x[i]: a triangular system for each lane, all with one matrix."""
+    a, x = args
+    shape = shape_of(x)
+    n = shape[-1]
+    if len(shape_of(a)) > 1 or not math.prod(shape):
+        raise UnsupportedFunctionError(
+            f"no enclosure is known of {op.name} of several filters at once", remedy="filter one after the other"
+        )
+    columns, lag = np.divmod(np.arange(n * shape_of(a)[0]), shape_of(a)[0])
+    inside = columns + lag < n
+    entries = V.index(a, lag[inside], pattern=(ARRAY,))
+    matrix = _square(op, entries, (columns + lag)[inside], columns[inside], n)
+    lanes = V.transpose(V.reshape(x, shape=(math.prod(shape[:-1]), n)), axes=(1, 0))
+    return V.reshape(V.transpose(V.solve(matrix, lanes), axes=(1, 0)), shape=shape)
 
 
 def _part(a: Any, rows: Any, columns: Any) -> Any:
@@ -207,4 +273,5 @@ def slogdet(mode: Any, op: Op, args: tuple, params: dict) -> tuple[Any, Any]:
 
 
 SOLVE, SOLVE_TRIANGULAR = of_stacks(stated(solve), 2), of_stacks(stated(solve_triangular), 2)
+SYLVESTER = of_stacks(sylvester, 3)
 INV, CHOLESKY, DET, SLOGDET = [of_stacks(one) for one in (stated(inv), cholesky, det, slogdet)]

@@ -42,6 +42,7 @@ from wengert.ops.matrices import (
     take,
     upper_part,
 )
+from wengert.ops.op import enclosing
 from wengert.ops.products import matmul
 from wengert.ops.reduce import any
 from wengert.ops.shape import broadcast_to, concatenate, imag, real, reshape, sum
@@ -145,7 +146,8 @@ solve_factored = general(
 
 def solve_once(a: Any, b: Any) -> Any:
     """a⁻¹ b, in the quickest way if derivatives are needed as well."""
-    if ndim_of(a) == ndim_of(b) == 2 and shape_of(a)[0] >= _FACTORS_PAY and shape_of(a)[0] == shape_of(b)[0]:
+    pays = ndim_of(a) == ndim_of(b) == 2 and _FACTORS_PAY <= shape_of(a)[0] == shape_of(b)[0]
+    if pays and enclosing(a, b) is None:
         return solve_factored(a, factors(a), b, turned=False)
     return solve(a, b)
 
@@ -555,5 +557,6 @@ solve_banded = general(
     raises=VALUES,
     cost=MORE,
     solves=True,
+    bounds=interval_systems.solve_banded,
 )
 """a⁻¹ b for one banded matrix, in time proportional to its size."""

@@ -15,7 +15,7 @@ from wengert.ops import library
 from wengert.ops.derive import General, Zero, align, general, zero
 from wengert.ops.elementwise import absolute, less_equal, stop_gradient, where
 from wengert.ops.index import ARRAY, index
-from wengert.ops.op import Op, call
+from wengert.ops.op import Op, Traced, call
 from wengert.ops.reduce import all
 from wengert.ops.shape import concatenate, conjugate, reshape, sum, transpose
 from wengert.ops.traits import MORE
@@ -80,10 +80,14 @@ def symmetric_tangent(a_dot: Any, a: Any, lower: bool, hermitian: bool = True) -
 def symmetric_matrix(a: Any, lower: bool, hermitian: bool = True) -> Any:
     """The symmetric matrix of which a triangle is read: it has that triangle, and this tangent."""
     turned = adjoint if hermitian else swapped
-    whole = symmetric_tangent(a, a, lower, hermitian)
-    constant = stop_gradient(a)
+    encloses = isinstance(a, Traced) and a._owner.encloses
+    constant = a if encloses else stop_gradient(a)
     triangle = library.tri(shape_of(a)[-1], None, 0, bool, a)
-    return whole + (where(triangle if lower else triangle.T, constant, turned(constant)) - stop_gradient(whole))
+    found = where(triangle if lower else triangle.T, constant, turned(constant))
+    if encloses:
+        return found  # the difference below is not zero for intervals
+    whole = symmetric_tangent(a, a, lower, hermitian)
+    return whole + (found - stop_gradient(whole))
 
 
 def masked(x: Any, mask: np.ndarray) -> Any:

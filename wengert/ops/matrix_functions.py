@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from wengert.ops import axes, interval_spectra, library
+from wengert.ops import axes, interval_spectra, interval_systems, library
 from wengert.ops.derive import general, unfit
 from wengert.ops.elementwise import absolute, divide, equal, logical_or, maximum, minimum, power, stop_gradient, where
+from wengert.ops.enclosures import composed
 from wengert.ops.linalg import inv, solve
 from wengert.ops.matrices import (
     above,
@@ -88,6 +89,7 @@ sylvester = general(
     raises=VALUES,
     cost=MORE,
     solves=True,
+    bounds=interval_systems.SYLVESTER,
 )
 """The solution x of a x + x b = q."""
 
@@ -200,6 +202,7 @@ expm_frechet = general(
     ordered=False,
     raises=VALUES,
     cost=MORE,
+    bounds=interval_systems.of_stacks(composed(lambda a, e: _upper_right(expm(_doubled(a, e)))), 2),
 )
 """The derivative of the exponential at a in the direction e."""
 

@@ -17,9 +17,10 @@ from scipy.linalg import blas
 from wengert.ops import axes, interval_sums, library
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
-from wengert.ops.enclosures import DECIDED, ON_BOUNDS, composed, increasing_composed, ordered, stated
+from wengert.ops.enclosures import ON_BOUNDS, composed, increasing_composed, ordered, stated
 from wengert.ops.links import scan_links
 from wengert.ops.op import call
+from wengert.ops.rounding import Bounds, V
 from wengert.ops.shape import concatenate, flip, for_all_examples, reshape, sum, transpose
 from wengert.ops.traits import CHEAP, DEAR, LENGTHS, MORE, NEVER, Dtype
 from wengert.types import dtype_of, shape_of
@@ -394,6 +395,11 @@ def _batch_searchsorted(args: tuple, mapped: Sequence[bool], params: dict) -> An
     return searchsorted(a, v, **params)
 
 
+def _enclosed_places(a: Bounds, v: Bounds, side: Literal["left", "right"]) -> Bounds:
+    """The larger an element is, and the smaller those of the array are, the later its place."""
+    return Bounds(searchsorted(a.hi, v.lo, side=side), searchsorted(a.lo, v.hi, side=side))
+
+
 searchsorted = zero(
     "searchsorted",
     _searchsorted,
@@ -401,7 +407,7 @@ searchsorted = zero(
     raises=NEVER,
     cost=MORE,
     dtype=Dtype.POSITION,
-    bounds=DECIDED,
+    bounds=stated(_enclosed_places, breaks=lambda a, v, side: V.not_equal(*_enclosed_places(a, v, side))),
 )
 """Where in the order of a sorted array, along its last axis, elements would stand. The axes before are also the first
 of the elements, which are of the same dtype."""

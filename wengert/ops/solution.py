@@ -50,6 +50,7 @@ solution = Answer(
     lambda *parameters, problem: problem.solve(parameters),
     (),
     shape=lambda *parameters, problem: (problem.size,),
+    bounds=lambda mode, op, args, params: params["problem"].enclosed(mode, args),
     **_ROW,
 )
 refined_solution = RefinedAnswer(
@@ -57,6 +58,7 @@ refined_solution = RefinedAnswer(
     lambda found, *parameters, problem: problem.refined(found, parameters),
     (),
     shape=lambda found, *parameters, problem: (problem.size,),
+    bounds=lambda mode, op, args, params: params["problem"].enclosed(mode, args[1:]),
     **_ROW,
 )
 
@@ -90,5 +92,6 @@ linear_solution = LinearSolution(
     dtype=Dtype.DOUBLE,
     raises=VALUES,
     cost=MORE,
+    bounds=lambda mode, op, args, params: params["system"].enclosed(mode, args[0], args[1:]),
 )
 """`system` solves at plain numbers, says what A does to x if the parameters move, and has a transpose."""

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import interval_systems
 from wengert.ops.derive import general, linear, unfit
 from wengert.ops.enclosures import composed
 from wengert.ops.index import ARRAY, index, scatter
@@ -173,4 +174,5 @@ sparse_solve = general(
     raises=NEVER,
     cost=MORE,
     solves=True,
+    bounds=interval_systems.sparse_solve,
 )

@@ -21,7 +21,7 @@ import scipy.special as sc
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.circles import RADII, on_circles
 from wengert.ops.derive import elementwise
-from wengert.ops.directed import curved, directed, one_way
+from wengert.ops.directed import cornered, curved, directed, one_way
 from wengert.ops.elementwise import (
     absolute,
     cos,
@@ -509,8 +509,11 @@ def _owens_t_in_a(y: Any, h: Any, a: Any) -> Any:
     return exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a))
 
 
+_OWENS_T = cornered(range=(-0.25, 0.25), slack=1e-12, floor=1e-5)
+
 owens_t = elementwise(
     "owens_t",
     sc.owens_t,
     (lambda y, h, a: -exp(-0.5 * h * h) * erf(a * h / SQRT_2) / (2 * SQRT_2PI), _owens_t_in_a),
+    bounds=lambda mode, op, args, params: _OWENS_T(mode, op, (absolute(args[0]), args[1]), params),
 )

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import elementwise
+from wengert.ops.directed import cornered
 from wengert.ops.elementwise import absolute, exp, hypot, less, log, log1p, where
 from wengert.ops.gamma import betaln, polygamma_step
 from wengert.ops.incomplete import betainc_by_ab
@@ -61,10 +63,24 @@ def _student_cdf(a: Any, u: Any, n: int) -> Any:
     return rounded(-0.5 * np.sign(u) * tail, dtype)
 
 
+_TOWARDS_ZERO_OR_ONE = cornered(above={0: 0.0}, range=(0.0, 1.0), slack=1e-11)
+
+
+def _cdf_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """The larger a is, the less there is in the tails."""
+    if params["n"]:
+        raise UnsupportedFunctionError(
+            "no enclosure is known of the derivative of Student's distribution function in the degrees of freedom",
+            remedy="differentiate in t only",
+        )
+    return _TOWARDS_ZERO_OR_ONE(mode, op, args, params)
+
+
 student_cdf = elementwise(
     "student_cdf",
     _student_cdf,
     (lambda y, a, u, n: student_cdf(a, u, n=n + 1), lambda y, a, u, n: _density(a, u, n)),
+    bounds=_cdf_enclosed,
 )
 """The n-th derivative in a of G(a, u), the distribution function of t = u·√(2a) with 2a degrees of freedom."""
 
@@ -83,5 +99,6 @@ student_quantile = elementwise(
         lambda u, a, q: -student_cdf(a, u, n=1) / exp(student_log_density(a, u)),
         lambda u, a, q: exp(-student_log_density(a, u)),
     ),
+    bounds=cornered(above={0: 0.0}, within={1: (0.0, 1.0)}, slack=1e-9, floor=1e-9),
 )
 """The u at which G(a, u) = q."""

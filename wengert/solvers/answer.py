@@ -24,9 +24,11 @@ from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
 from wengert.modes.tape import record
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.op import enclosing
 from wengert.ops.shape import reshape
 from wengert.ops.solution import solution
 from wengert.running import running
+from wengert.solvers.proved import enclosed_roots
 from wengert.solvers.slopes import ImplicitEquations, checked_solver
 from wengert.types import aval_of
 
@@ -81,8 +83,10 @@ def demand_answer(
 ) -> None:
     """Raise if a vector y does not satisfy its equation; and if it has no `derivative`, where one is asked for.
 
-    In a program that is captured this is part of the program.
+    In a program that is captured this is part of the program. Of parameters in intervals it was proved.
     """
+    if enclosing(y, *parameters) is not None:
+        return
     y, parameters = stop_gradient(y), [stop_gradient(p) for p in parameters]
     if running.state.capture is None:
         answer(lambda y, *p: _demand_at_numbers(name, equations, y, p, tol, derivative), y, *parameters)
@@ -151,6 +155,14 @@ class Problem:
         if self.demand is not None:
             self.demand(y, parameters)
         return y
+
+    def enclosed(self, mode: Any, parameters: Sequence[Any]) -> Any:
+        """The answers for all parameters in intervals."""
+
+        def at(middle: Sequence[Any]) -> np.ndarray:
+            return self.refined(self.solve(middle), middle)
+
+        return enclosed_roots(mode, self.name, self.equations.residual, at, parameters)
 
     def _improved(self, y: np.ndarray, parameters: Sequence[Any]) -> np.ndarray:
         smallest = np.inf

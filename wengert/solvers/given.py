@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.dispatch import CALLERS
+from wengert.box.functions.left_behind import with_functions
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops.op import Traced
 from wengert.solvers.parameters import Parameters, real
 from wengert.solvers.told import Told
@@ -27,9 +29,11 @@ class Given:
     """The arguments of a call of one of SciPy's solvers, by name, and the traced values in them."""
 
     def __init__(self, original: Callable, args: tuple, kwargs: dict, brought_to_form: Callable | None = None):
+        self.original = original
         bound = inspect.signature(original).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
+        self.as_given = dict(bound.arguments)
         self.arguments: dict[str, Any] = {}
         for name, value in bound.arguments.items():
             if bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -43,7 +47,8 @@ class Given:
         if brought_to_form is not None:
             brought_to_form(self.arguments)
         self.parameters = Parameters(self.arguments)
-        self.name = ".".join([*original.__module__.split(".")[:2], original.__name__])
+        library = ".".join(original.__module__.split(".")[:2])
+        self.name, self.module = f"{library}.{original.__name__}", sys.modules[library]
         self._omitted = set(bound.arguments) - given
         self._told: Told | None = None
         self.is_complex = False
@@ -74,7 +79,9 @@ class Given:
         """The result of a solver. One that says of itself that it has failed has no answer: whoever uses it gets the
         error, and a program that looks at `success` first may go on."""
         try:
-            return implementation(self)
+            with self.parameters.left_behind as left:
+                self.arguments = left.anew(self.arguments)
+                return implementation(self)
         except ConvergenceError as error:
             if self._told is None or (failed := self._told.failed(error)) is None:
                 raise
@@ -89,20 +96,17 @@ class Given:
 
 def plainly(x: Any, is_complex: bool = False) -> Any:
     """Functions of the user's as compiled code wants them: an array that one has just made is returned as an array."""
-    if x.__class__ in (list, tuple):
-        return x.__class__([plainly(item, is_complex) for item in x])
-    if x.__class__ is dict:
-        return {key: plainly(value, is_complex) for key, value in x.items()}
     if x.__class__ is SparseMatrix:
         return x.plain_if_known()
-    if x.__class__ not in (FunctionType, MethodType):
-        return x
 
-    @functools.wraps(x)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return _as_array(x(*args, **kwargs), is_complex)
+    def plain(f: Callable, path: tuple) -> Callable:
+        @functools.wraps(f)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return _as_array(f(*args, **kwargs), is_complex)
 
-    return called
+        return called
+
+    return with_functions(x, plain)
 
 
 def _as_array(x: Any, is_complex: bool) -> Any:
@@ -129,20 +133,27 @@ def not_converged(name: str, reason: Any) -> ConvergenceError:
     )
 
 
-def solver(original: Callable, brought_to_form: Callable | None = None) -> Callable[[Callable], Callable]:
-    """Declare that what follows is what a solver of SciPy's does where some of its arguments are traced.
+def solver(module: str, *names: str, brought_to_form: Callable | None = None) -> Callable[[Callable], Callable]:
+    """Declare that what follows is what solvers of SciPy's do where some of their arguments are traced.
 
     `brought_to_form(arguments)` may change arguments that can be given in several forms.
     """
 
-    def register(implementation: Callable[[Given], Any]) -> Callable:
-        def of_traced(*args: Any, **kwargs: Any) -> Any:
+    def of_traced(original: Callable, implementation: Callable[[Given], Any]) -> Callable:
+        def solve(*args: Any, **kwargs: Any) -> Any:
             given = Given(original, args, kwargs, brought_to_form)
             if given.parameters.any:
                 return given.result_or_raise(implementation)
             return original(*plainly(args, True), **plainly(kwargs, True))
 
-        CALLERS[original] = of_traced
-        return of_traced
+        return solve
+
+    def register(implementation: Callable[[Given], Any]) -> Callable:
+        @when_imported(module)
+        def enter(found: Any) -> None:
+            for original in map(functools.partial(getattr, found), names):
+                CALLERS[original] = of_traced(original, implementation)
+
+        return implementation
 
     return register

@@ -20,10 +20,11 @@ from wengert.box.functions.operands import join
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops.elementwise import stop_gradient
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, enclosing
 from wengert.running import running
 from wengert.solvers.answer import demand_answer, implicit_tangent
 from wengert.solvers.parameters import Packing, vector
+from wengert.solvers.proved import enclosed_roots
 from wengert.solvers.slopes import ImplicitEquations
 from wengert.types import aval_of, dtype_of, is_inexact, shape_of
 
@@ -132,6 +133,9 @@ class Implicit(CustomFunction):
         self._demand = demand
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        modes = {x._owner for x in settled_leaves(args)[0] if isinstance(x, Traced) and x._owner.encloses}
+        if modes and not kwargs:
+            return self._enclosed(modes.pop(), args)
         y = super().__call__(*args, **kwargs)
         if self._tol is not None and not (self._own and running.state.capture is not None):
             leaves, structure = settled_leaves(args)
@@ -148,6 +152,30 @@ class Implicit(CustomFunction):
             values = [leaves[k] for k in places]
             demand_answer(self.__name__, equations, flat.vector(y), values, self._tol, False)  # type: ignore[attr-defined]
         return y
+
+    def _enclosed(self, mode: Any, args: Sequence[Any]) -> Any:
+        """The answers for all arguments in intervals."""
+        leaves, structure = settled_leaves(args)
+        places = [k for k, leaf in enumerate(leaves) if mode.owns(leaf)]
+        packings: list[Packing] = []
+
+        def filled(values: Sequence[Any]) -> Any:
+            new = list(leaves)
+            for k, value in zip(places, values, strict=True):
+                new[k] = value
+            return tree.unflatten(structure, new)
+
+        def at(values: Sequence[Any]) -> np.ndarray:
+            y = self(*filled(values))
+            packings[:] = [Packing(y)]
+            return np.asarray(packings[0].vector(y), float)
+
+        def residual(v: Any, *values: Any) -> Any:
+            return self._residual(packings[0], v, filled(values))
+
+        name = self.__name__  # type: ignore[attr-defined]
+        found = enclosed_roots(mode, name, residual, at, [leaves[k] for k in places])
+        return packings[0].container(found)
 
     def _residual(self, flat: Packing, v: Any, args: Sequence[Any]) -> Any:
         r = self._equation.vector(flat.container(v), args)
@@ -177,7 +205,7 @@ class _OfAnswer(AppliedRule):
             return self.owner._residual(flat, v, self.arguments(values))
 
         equations = ImplicitEquations(residual, self.owner._pattern)
-        if self.owner._demand is not None:
+        if self.owner._demand is not None and enclosing(*args) is None:
             plain = [stop_gradient(x) for x in args]
             self.owner._demand(flat.container(stop_gradient(v)), *self.arguments(plain))
         if self.owner._tol is not None:

@@ -20,11 +20,12 @@ from wengert.api.custom import settled_leaves
 from wengert.api.operators import operation
 from wengert.api.products import vjp
 from wengert.box.dispatch import FUNCTIONS
-from wengert.box.functions.operands import array
+from wengert.box.functions.operands import array, stacked
 from wengert.box.functions.sparse import spsolve
 from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError, MismatchError
 from wengert.modes.dual import push
+from wengert.ops.linalg import solve
 from wengert.ops.solution import linear_solution
 from wengert.running import running
 from wengert.solvers.given import not_converged
@@ -67,6 +68,12 @@ class System:
         )
         operator = scipy.sparse.linalg.LinearOperator((len(b),) * 2, matvec=matvec, rmatvec=rmatvec, dtype=float)
         return np.asarray(self._find(operator, b, parameters), float).reshape(b.shape)
+
+    def enclosed(self, mode: Any, b: Any, parameters: Sequence[Any]) -> Any:
+        """The solutions for right-hand sides and parameters that are intervals: of the matrix, column by column."""
+        unit = np.eye(shape_of(b)[0])
+        columns = [self.apply(mode.point(e), parameters) for e in unit]
+        return solve(stacked(columns, 1), b)
 
     def tangent(self, x: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
         """What A does to x if the parameters move."""

@@ -178,7 +178,10 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
     flat = Packing(x0)
 
     def solve(values: list[Any]) -> Any:
-        f, x0, args = parameters.put(values)
+        return found(parameters.put(values)) if parameters.in_program else parameters.run(name, values, found)
+
+    def found(given: tuple) -> Any:
+        f, x0, args = given
         equation = kind(f)
 
         def function(v: Any) -> Any:
@@ -205,5 +208,6 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
 
     solve.__name__ = name
     if not parameters.values:
-        return solve([])
-    return Implicit(solve, kind(satisfied), 1e-3, own=True)(parameters.values)
+        return found((f, x0, args))
+    with parameters.left_behind:
+        return Implicit(solve, kind(satisfied), 1e-3, own=True)(parameters.values)

@@ -50,6 +50,8 @@ _STEPS = 100_000
 """So many steps are looked at where the user has named no number."""
 _FALL = 1e-9
 """One that falls by less, relative to what it is, does not jump."""
+_OFF = 0.1
+"""So far off, as a part of the whole time, may a place be where tolerances are large."""
 _NEAR = 1e-6
 """A quantity that would be zero this part of the whole time further on passes zero here."""
 
@@ -246,14 +248,21 @@ class Passing(NamedTuple):
 def passing(sides: Sides, jump: Jump, y: Any, values: Sequence[Any], whole: float) -> list[Passing]:
     """The notes that change since a quantity of theirs passes a value, at plain numbers.
 
-    The others change since their quantity jumps itself: that is the cause, or something that does not move.
+    The others change since their quantity jumps itself: that is the cause, or something that does not move. But where
+    tolerances are large, the solution passes a place somewhere else than its pieces do, and no quantity is near. Then
+    it is the first one in the program, if that does not jump: all that it is made of was decided alike on both sides.
     """
     found = []
     for where in jump.differing:
 
-        def along(d: Any, where: tuple = where) -> Any:
-            state = moved(lambda t, y, i: sides.repeated(jump.before, t, y, values), jump.low, d, y, 1)
-            return sides.quantity(jump.before, where, jump.low + d, state, values)[0]
+        def along(d: Any, where: tuple = where, t: float = jump.low, notes: list = jump.before) -> Any:
+            state = moved(lambda t, y, i: sides.repeated(notes, t, y, values), t, d, y, 1)
+            return sides.quantity(notes, where, t + d, state, values)[0]
+
+        def along_after(where: tuple, along: Callable = along) -> float | None:
+            if sides.quantity(jump.after, where, jump.high, y, values)[0] is None:
+                return None
+            return float(plain(jvp(lambda d: along(d, where, jump.high, jump.after), (0.0,), (1.0,))[1]))
 
         def quantity(y: Any, *values: Any, where: tuple = where) -> list[Any]:
             return [sides.quantity(jump.before, where, jump.low, y, values)[0]]
@@ -262,13 +271,29 @@ def passing(sides: Sides, jump: Jump, y: Any, values: Sequence[Any], whole: floa
         if u is None:
             raise _unknown(jump)
         rate = float(plain(jvp(along, (0.0,), (1.0,))[1]))
-        if note.away(float(plain(u))) <= _NEAR * max(1.0, abs(float(plain(u))), whole * abs(rate)):
+        away = note.away(float(plain(u)))
+        is_near = away <= _NEAR * max(1.0, abs(float(plain(u))), whole * abs(rate))
+        if not is_near and where == jump.differing[0]:
+            other = sides.quantity(jump.after, where, jump.high, y, values)[0]
+            jumps_itself = other is None or abs(float(plain(other)) - float(plain(u))) > away / 2
+            if not jumps_itself and away > _OFF * whole * abs(rate):
+                raise _unknown(jump)
+            is_near = not jumps_itself
+        if is_near:
             _, program = record(quantity, [y, *values])
             pulled = program.pull([np.float64(1.0)])
             slopes = [np.zeros(shape_of(x)) if ct is None else np.asarray(plain(ct))
                       for ct, x in zip(pulled, [y, *values], strict=True)]  # fmt: skip
-            if rate == 0 and any(map(np.any, slopes)):
-                raise _unknown(jump)
+            if any(map(np.any, slopes)):
+                if rate == 0:
+                    raise _unknown(jump)
+                back = along_after(where) if where == jump.differing[0] else None
+                if back is not None and rate * back < 0:
+                    raise UnsupportedFunctionError(
+                        f"the derivative of a solution that does not pass the place where its right-hand side jumps, "
+                        f"at t = {jump.low:.6g}: both sides lead there, and it slides along",
+                        remedy="write what holds there as an equation of its own, or make the right-hand side smooth",
+                    )
             found.append(Passing(where, rate, slopes if rate == 0 else [-x / rate for x in slopes]))
     for one in found[1:]:
         if not all(np.allclose(x, y, 1e-6, 1e-9) for x, y in zip(one.slopes, found[0].slopes, strict=True)):

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.custom import settled_leaves
+from wengert.box.functions.left_behind import LeftBehind
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import array, cast, flat, join, part
 from wengert.box.writing import settled
@@ -27,18 +28,21 @@ class Parameters:
         self._lifted = Lifted(arguments)
         self.values = self._lifted.real_numbers()
         self.any = bool(self._lifted.values)
+        self.in_program = self._lifted.in_program
+        self.left_behind = LeftBehind(self._lifted)
         if self.any:
             self._lifted.called_later()
 
     def put(self, values: Sequence[Any]) -> Any:
         """The arguments with these values in place of the traced ones."""
-        return self._lifted.with_real_numbers(values)
+        return self.left_behind.put(values)
 
     def run(self, name: str, values: Sequence[Any], find: Callable[[Any], Any]) -> Any:
         """What a solver finds with these plain values; what functions in the arguments change stays changed."""
-        found = find(self.put(values))
-        self._lifted.note_changes(name)
-        return found
+        left = self.left_behind
+        left.name = name
+        plain = left.watched(self._lifted.with_real_numbers(values))
+        return left.run(lambda: find(plain))
 
 
 def real(x: Any) -> Any:

@@ -7,7 +7,6 @@ an answer (`answer.py`) of these; the Jacobian is sparse.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, join, part
 from wengert.errors import UnsupportedFunctionError
-from wengert.imported import when_imported
 from wengert.ops.op import Traced
 from wengert.ops.shape import reshape
 from wengert.running import running
@@ -89,47 +87,39 @@ class _Solution(Holder):
         return np.clip(np.searchsorted(nodes, points, "right") - 1, 0, len(nodes) - 2)
 
 
-def _solve_bvp(module: Any) -> None:
-    original: Callable = module.solve_bvp
-
-    @solver(original)
-    def solve_bvp(given: Given) -> Any:
-        if running.state.capture is not None:
-            raise UnsupportedFunctionError(
-                "scipy.integrate.solve_bvp in a compiled function",
-                remedy="call it outside of jit, or solve the equations on a mesh with wg.root",
-            )
-        if given["S"] is not None:
-            raise UnsupportedFunctionError(
-                "scipy.integrate.solve_bvp with a singular term (S) on traced values",
-                remedy="begin a little later than at the singularity, and write the term into the function",
-            )
-        values = given.parameters.values
-        told = Told("scipy.integrate.solve_bvp", values)
-
-        def run(*values: Any) -> float:
-            run = lambda plain: original(**given.passed(plain))
-            found = told.note(given.parameters.run("scipy.integrate.solve_bvp", values, run))
-            if not found.success:
-                raise not_converged("scipy.integrate.solve_bvp", found.message)
-            return 0.0
-
-        answer(run, *values)
-        found = told.the_one("the mesh")
-        places = (found.x - found.x[0]) / (found.x[-1] - found.x[0])
-        k = 0 if found.p is None else len(found.p)
-        equations = _Collocation(given, places, len(found.y), k)
-        known = np.concatenate([found.y.ravel(), found.p if k else np.zeros(0)])
-        problem = Problem(
-            "scipy.integrate.solve_bvp", lambda values: known, equations.residual, equations.size, equations.size
+@solver("scipy.integrate", "solve_bvp")
+def _solve_bvp(given: Given) -> Any:
+    if running.state.capture is not None:
+        raise UnsupportedFunctionError(
+            "scipy.integrate.solve_bvp in a compiled function",
+            remedy="call it outside of jit, or solve the equations on a mesh with wg.root",
         )
-        y, p = equations.parts(solved(problem, values, (equations.size,)))
-        x = equations.nodes(given["x"]) if isinstance(array(given["x"]), Traced) else found.x
-        slopes = equations.slopes(given.arguments, x, y, p)
-        traced = {"sol": _Solution(x, y, slopes), "x": x, "y": y, "yp": slopes, "p": p[0] if k else None}
-        return told.result(traced, type(found))
+    if given["S"] is not None:
+        raise UnsupportedFunctionError(
+            "scipy.integrate.solve_bvp with a singular term (S) on traced values",
+            remedy="begin a little later than at the singularity, and write the term into the function",
+        )
+    values = given.parameters.values
+    told = Told("scipy.integrate.solve_bvp", values)
 
+    def run(*values: Any) -> float:
+        run = lambda plain: given.original(**given.passed(plain))
+        found = told.note(given.parameters.run("scipy.integrate.solve_bvp", values, run))
+        if not found.success:
+            raise not_converged("scipy.integrate.solve_bvp", found.message)
+        return 0.0
 
-@when_imported("scipy.integrate")
-def _integrate(module: Any) -> None:
-    _solve_bvp(module)
+    answer(run, *values)
+    found = told.the_one("the mesh")
+    places = (found.x - found.x[0]) / (found.x[-1] - found.x[0])
+    k = 0 if found.p is None else len(found.p)
+    equations = _Collocation(given, places, len(found.y), k)
+    known = np.concatenate([found.y.ravel(), found.p if k else np.zeros(0)])
+    problem = Problem(
+        "scipy.integrate.solve_bvp", lambda values: known, equations.residual, equations.size, equations.size
+    )
+    y, p = equations.parts(solved(problem, values, (equations.size,)))
+    x = equations.nodes(given["x"]) if isinstance(array(given["x"]), Traced) else found.x
+    slopes = equations.slopes(given.arguments, x, y, p)
+    traced = {"sol": _Solution(x, y, slopes), "x": x, "y": y, "yp": slopes, "p": p[0] if k else None}
+    return told.result(traced, type(found))

@@ -21,6 +21,7 @@ from wengert.box.functions.sparse import SparseMatrix, spsolve
 from wengert.capture.hooks import instrument
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.linalg import solve as solve_dense
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import transpose
@@ -172,6 +173,12 @@ class _Factors:
 
     def solve(self, b: Any, parameters: Sequence[Any]) -> Any:
         return self._factors.solve(np.ascontiguousarray(b), self._trans)
+
+    def enclosed(self, mode: Any, b: Any, parameters: Sequence[Any]) -> Any:
+        """With the matrix whose factors these are: Pr·A·Pc = L·U."""
+        product = matmul(mode.point(self._factors.L.toarray()), self._factors.U.toarray())
+        matrix = product[self._factors.perm_r][:, self._factors.perm_c]
+        return solve_dense(matrix if self._trans == "N" else transpose(matrix, axes=(1, 0)), b)
 
     def tangent(self, x: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
         return None

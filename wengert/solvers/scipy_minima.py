@@ -144,8 +144,42 @@ _ROUNDING = ("precision loss", "failure to predict improvement", "ABNORMAL", "Po
 """What methods say that cannot go on because of rounding errors: then it may well be the answer, which is checked."""
 
 
-def _minimize(module: Any) -> None:
-    original = module.minimize
+def _constraints_and_limits(arguments: dict[str, Any]) -> None:
+    """Constraints as dicts, and bounds as limits."""
+    arguments["constraints"] = _described(arguments["constraints"])
+    if arguments["bounds"] is not None:
+        n = int(np.prod(shape_of(array(arguments["x0"])) or (1,)))
+        arguments["bounds"] = limits_of(arguments["bounds"], n)
+
+
+@solver("scipy.optimize", "minimize", brought_to_form=_constraints_and_limits)
+def _minimize(given: Given) -> Any:
+    start, module, arguments = vector(array(given["x0"])), given.module, given.arguments
+    n = shape_of(start)[0]
+    with_gradient = given["jac"] is True
+    told = given.told()
+
+    def value(a: Any, x: Any) -> Any:
+        y = a["fun"](x, *a["args"])
+        return y[0] if with_gradient else y
+
+    equalities: list[Function] = []
+    inequalities: list[Function] = []
+    for k, c in enumerate(given["constraints"]):
+        at = _constraint(k)
+        if c["type"] == "eq":
+            equalities.append(at)
+        elif c["type"] == "ineq":
+            inequalities.append(at)
+        else:
+            count = shape_of(vector(at(arguments, start)))[0]
+            more = _limits(at, _limit(k, "lb"), _limit(k, "ub"), arguments, count)
+            equalities += more[0]
+            inequalities += more[1]
+    if given["bounds"] is not None:
+        more = bounded(given, n)
+        equalities += more[0]
+        inequalities += more[1]
 
     def as_scipy_takes(c: dict) -> Any:
         """A constraint for SciPy, with plain numbers."""
@@ -157,87 +191,39 @@ def _minimize(module: Any) -> None:
         options = {k: getattr(old, k) for k in ("jac", "hess", "keep_feasible") if hasattr(old, k)}
         return module.NonlinearConstraint(c["fun"], c["lb"], c["ub"], **options)
 
-    def minimize(*args: Any, **kwargs: Any) -> Any:
-        bound = inspect.signature(original).bind(*args, **kwargs)
-        given_constraints = _described(bound.arguments.get("constraints", ()))
-        n = int(np.prod(shape_of(array(bound.arguments["x0"])) or (1,)))
-        bounds = bound.arguments.get("bounds")
-        limits = None if bounds is None else limits_of(bounds, n)
-        given = Given(original, (), {**bound.arguments, "constraints": given_constraints, "bounds": limits})
-        if not given.parameters.any:
-            return original(*args, **kwargs)
-        return given.result_or_raise(lambda given: found_minimum(given, given_constraints, bounds, n))
+    def find(plain: dict[str, Any]) -> Any:
+        options = given.passed(plain)
+        options["constraints"] = [as_scipy_takes(c) for c in plain["constraints"]]
+        if given["bounds"] is not None:
+            options["bounds"] = module.Bounds(
+                *plain["bounds"], getattr(given.as_given["bounds"], "keep_feasible", False)
+            )
+        if not with_gradient and not callable(plain["jac"]):
+            options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
+        found = told.note(given.original(**options))
+        if not found.success and not any(text in found.message for text in _ROUNDING):
+            raise given.not_converged(found.message)
+        return found.x
 
-    def found_minimum(given: Given, given_constraints: list[dict[str, Any]], bounds: Any, n: int) -> Any:
-        limits = given["bounds"]
-        with_gradient = given["jac"] is True
-        told = given.told()
-        arguments = given.arguments
-
-        def value(a: Any, x: Any) -> Any:
-            y = a["fun"](x, *a["args"])
-            return y[0] if with_gradient else y
-
-        equalities: list[Function] = []
-        inequalities: list[Function] = []
-        start = vector(array(given["x0"]))
-        for k, c in enumerate(given_constraints):
-            at = _constraint(k)
-            if c["type"] == "eq":
-                equalities.append(at)
-            elif c["type"] == "ineq":
-                inequalities.append(at)
-            else:
-                count = shape_of(vector(at(arguments, start)))[0]
-                more = _limits(at, _limit(k, "lb"), _limit(k, "ub"), arguments, count)
-                equalities += more[0]
-                inequalities += more[1]
-        if limits is not None:
-            more = bounded(given, n)
-            equalities += more[0]
-            inequalities += more[1]
-
-        def find(plain: dict[str, Any]) -> Any:
-            options = given.passed(plain)
-            options["constraints"] = [as_scipy_takes(c) for c in options["constraints"]]
-            if limits is not None:
-                options["bounds"] = module.Bounds(*plain["bounds"], getattr(bounds, "keep_feasible", False))
-            if not with_gradient and not callable(plain["jac"]):
-                options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
-            found = told.note(original(**options))
-            if not found.success and not any(text in found.message for text in _ROUNDING):
-                raise given.not_converged(found.message)
-            return found.x
-
-        x = Optimum(given, value, equalities, inequalities).minimum(start, (n,), find)
-        return told.result({"x": x, "fun": value(arguments, x)}, module.OptimizeResult)
-
-    from_scipy(original, minimize)
+    x = Optimum(given, value, equalities, inequalities).minimum(start, (n,), find)
+    return told.result({"x": x, "fun": value(arguments, x)}, module.OptimizeResult)
 
 
-def from_scipy(original: Callable, implementation: Callable) -> None:
-    """Declare what a solver does, which itself looks whether something is traced."""
-    CALLERS[original] = implementation
+@solver("scipy.optimize", "minimize_scalar")
+def _minimize_scalar(given: Given) -> Any:
+    told = given.told()
+    limits = given["bounds"]
+    value = lambda a, x: a["fun"](part(x, 0, 0), *a["args"])
+    inequalities = [] if limits is None else [
+        lambda a, x: x - a["bounds"][0], lambda a, x: a["bounds"][1] - x
+    ]  # fmt: skip
 
+    def find(plain: dict[str, Any]) -> Any:
+        fun = lambda x, *rest: np.float64(plain["fun"](x, *rest))
+        return given.answer_in(told.note(given.original(**{**given.passed(plain), "fun": fun})))
 
-def _minimize_scalar(module: Any) -> None:
-    original = module.minimize_scalar
-
-    @solver(original)
-    def minimize_scalar(given: Given) -> Any:
-        told = given.told()
-        limits = given["bounds"]
-        value = lambda a, x: a["fun"](part(x, 0, 0), *a["args"])
-        inequalities = [] if limits is None else [
-            lambda a, x: x - a["bounds"][0], lambda a, x: a["bounds"][1] - x
-        ]  # fmt: skip
-
-        def find(plain: dict[str, Any]) -> Any:
-            fun = lambda x, *rest: np.float64(plain["fun"](x, *rest))
-            return given.answer_in(told.note(original(**{**given.passed(plain), "fun": fun})))
-
-        x = Optimum(given, value, (), inequalities).minimum(np.ones(1), (), find)
-        return told.result({"x": x, "fun": given["fun"](x, *given["args"])}, module.OptimizeResult)
+    x = Optimum(given, value, (), inequalities).minimum(np.ones(1), (), find)
+    return told.result({"x": x, "fun": given["fun"](x, *given["args"])}, given.module.OptimizeResult)
 
 
 def _linear(z: Any) -> Any:
@@ -260,81 +246,32 @@ def _cost(residuals: Any, loss: str, scale: Any) -> Any:
     return 0.5 * scale * scale * sum(_LOSSES[loss]((residuals / scale) ** 2))
 
 
-def _least_squares(module: Any) -> None:
-    original = module.least_squares
+@solver("scipy.optimize", "least_squares", brought_to_form=_as_pair)
+def _least_squares(given: Given) -> Any:
+    loss = given["loss"]
+    if callable(loss):
+        raise UnsupportedFunctionError(
+            "scipy.optimize.least_squares of traced values with a loss that is a function",
+            remedy=f"use one of {', '.join(_LOSSES)}",
+        )
+    told = given.told()
+    n = int(np.prod(shape_of(array(given["x0"])) or (1,)))
+    residuals = lambda a, x: vector(a["fun"](x, *a["args"], **(a["kwargs"] or {})))
+    value = lambda a, x: _cost(residuals(a, x), loss, a["f_scale"])
+    more = bounded(given, n)
 
-    @solver(original, _as_pair)
-    def least_squares(given: Given) -> Any:
-        loss = given["loss"]
-        if callable(loss):
-            raise UnsupportedFunctionError(
-                "scipy.optimize.least_squares of traced values with a loss that is a function",
-                remedy=f"use one of {', '.join(_LOSSES)}",
-            )
-        told = given.told()
-        n = int(np.prod(shape_of(array(given["x0"])) or (1,)))
-        residuals = lambda a, x: vector(a["fun"](x, *a["args"], **(a["kwargs"] or {})))
-        value = lambda a, x: _cost(residuals(a, x), loss, a["f_scale"])
-        more = bounded(given, n)
+    def find(plain: dict[str, Any]) -> Any:
+        fun = plain["fun"]
+        as_arrays = lambda x, *rest, **others: np.atleast_1d(np.asarray(fun(x, *rest, **others), float))
+        return given.answer_in(told.note(given.original(**{**given.passed(plain), "fun": as_arrays})))
 
-        def find(plain: dict[str, Any]) -> Any:
-            fun = plain["fun"]
-            as_arrays = lambda x, *rest, **others: np.atleast_1d(np.asarray(fun(x, *rest, **others), float))
-            return given.answer_in(told.note(original(**{**given.passed(plain), "fun": as_arrays})))
-
-        x = Optimum(given, value, *more).minimum(vector(array(given["x0"])), (n,), find)
-        r = residuals(given.arguments, x)
-        traced = {"x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])}
-        if loss == "linear" and given["jac_sparsity"] is None and not any(issparse(run.jac) for run in told.runs):
-            slopes = jacobian(lambda x: residuals(given.arguments, x))(x)  # other losses scale it
-            traced |= {"jac": slopes, "grad": matmul(transpose(slopes, axes=(1, 0)), r)}
-        return told.result(traced, module.OptimizeResult)
-
-
-def _curve_fit(module: Any) -> None:
-    original = module.curve_fit
-
-    @solver(original, _in_form)
-    def curve_fit(given: Given) -> Any:
-        p0 = given["p0"]
-        n = _count_parameters(given["f"]) if p0 is None else int(np.prod(shape_of(array(p0)) or (1,)))
-        sigma = None if given["sigma"] is None else shape_of(array(given["sigma"]))
-        told = given.told()
-
-        def weighted(a: Any, p: Any) -> Any:
-            r = vector(a["f"](a["xdata"], *[part(p, 0, k) for k in range(n)])) - vector(a["ydata"])
-            if sigma is None:
-                return r
-            if len(sigma) == 2 and sigma != (1, 1):
-                return FUNCTIONS[np.linalg.solve](FUNCTIONS[np.linalg.cholesky](array(a["sigma"])), r)
-            return r / vector(a["sigma"])
-
-        more = bounded(given, n)
-
-        def find(plain: dict[str, Any]) -> Any:
-            try:
-                found, _, *outcome = original(**{**given.passed(plain), "full_output": True})
-            except RuntimeError as error:
-                raise given.not_converged(error) from None
-            told.note(outcome)
-            return found
-
-        value = lambda a, p: _cost(weighted(a, p), "linear", 1.0)
-        popt = Optimum(given, value, *more).minimum(np.ones(n), (n,), find)
-        r = weighted(given.arguments, popt)
-        if given["absolute_sigma"] or shape_of(r)[0] > n:
-            slopes = jacobian(lambda p: weighted(given.arguments, p))(popt)
-            pcov = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
-            if not given["absolute_sigma"]:
-                pcov = pcov * (sum(r * r) / (shape_of(r)[0] - n))
-        else:
-            pcov = np.full((n, n), np.inf)
-            message = "Covariance of the parameters could not be estimated"
-            warnings.warn(message, module.OptimizeWarning, stacklevel=3)
-        if not given["full_output"]:
-            return popt, pcov
-        details = {"nfev": told.field("nfev", read=lambda found: found[0]["nfev"]), "fvec": r}
-        return popt, pcov, details, *[told.field(key, read=itemgetter(k)) for k, key in ((1, "mesg"), (2, "ier"))]
+    x = Optimum(given, value, *more).minimum(vector(array(given["x0"])), (n,), find)
+    r = residuals(given.arguments, x)
+    traced = {"x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])}
+    if loss == "linear" and given["jac_sparsity"] is None and not any(issparse(run.jac) for run in told.runs):
+        slopes = jacobian(lambda x: residuals(given.arguments, x))(x)  # other losses scale it
+        traced |= {"jac": slopes, "grad": matmul(transpose(slopes, axes=(1, 0)), r)}
+    return told.result(traced, given.module.OptimizeResult)
 
 
 def _in_form(arguments: dict[str, Any]) -> None:
@@ -353,6 +290,49 @@ def _in_form(arguments: dict[str, Any]) -> None:
     arguments["nan_policy"] = None
 
 
+@solver("scipy.optimize", "curve_fit", brought_to_form=_in_form)
+def _curve_fit(given: Given) -> Any:
+    p0 = given["p0"]
+    n = _count_parameters(given["f"]) if p0 is None else int(np.prod(shape_of(array(p0)) or (1,)))
+    sigma = None if given["sigma"] is None else shape_of(array(given["sigma"]))
+    told = given.told()
+
+    def weighted(a: Any, p: Any) -> Any:
+        r = vector(a["f"](a["xdata"], *[part(p, 0, k) for k in range(n)])) - vector(a["ydata"])
+        if sigma is None:
+            return r
+        if len(sigma) == 2 and sigma != (1, 1):
+            return FUNCTIONS[np.linalg.solve](FUNCTIONS[np.linalg.cholesky](array(a["sigma"])), r)
+        return r / vector(a["sigma"])
+
+    more = bounded(given, n)
+
+    def find(plain: dict[str, Any]) -> Any:
+        try:
+            found, _, *outcome = given.original(**{**given.passed(plain), "full_output": True})
+        except RuntimeError as error:
+            raise given.not_converged(error) from None
+        told.note(outcome)
+        return found
+
+    value = lambda a, p: _cost(weighted(a, p), "linear", 1.0)
+    popt = Optimum(given, value, *more).minimum(np.ones(n), (n,), find)
+    r = weighted(given.arguments, popt)
+    if given["absolute_sigma"] or shape_of(r)[0] > n:
+        slopes = jacobian(lambda p: weighted(given.arguments, p))(popt)
+        pcov = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
+        if not given["absolute_sigma"]:
+            pcov = pcov * (sum(r * r) / (shape_of(r)[0] - n))
+    else:
+        pcov = np.full((n, n), np.inf)
+        message = "Covariance of the parameters could not be estimated"
+        warnings.warn(message, given.module.OptimizeWarning, stacklevel=3)
+    if not given["full_output"]:
+        return popt, pcov
+    details = {"nfev": told.field("nfev", read=lambda found: found[0]["nfev"]), "fvec": r}
+    return popt, pcov, details, *[told.field(key, read=itemgetter(k)) for k, key in ((1, "mesg"), (2, "ier"))]
+
+
 def _count_parameters(f: Callable) -> int:
     names = [p for p in inspect.signature(f).parameters.values() if p.kind is not inspect.Parameter.VAR_POSITIONAL]
     return len(names) - 1
@@ -362,80 +342,71 @@ def _dense(A: Any) -> Any:
     return array(A.toarray() if hasattr(A, "toarray") else A)
 
 
-def _linear_least_squares(module: Any) -> None:
-    of_nnls, of_lsq = module.nnls, module.lsq_linear
-    residuals = lambda a, x: matmul(_dense(a["A"]), x) - vector(a["b"])
-    value = lambda a, x: _cost(residuals(a, x), "linear", 1.0)
-
-    @solver(of_nnls)
-    def nnls(given: Given) -> Any:
-        n = shape_of(array(given["A"]))[1]
-        x = Optimum(given, value, (), [lambda a, x: x]).minimum(
-            np.ones(n), (n,), lambda plain: of_nnls(**given.passed(plain))[0]
-        )
-        return x, e.sqrt(sum(residuals(given.arguments, x) ** 2))
-
-    @solver(of_lsq, _as_pair)
-    def lsq_linear(given: Given) -> Any:
-        n = shape_of(_dense(given["A"]))[1]
-        told = given.told()
-        more = bounded(given, n)
-
-        def find(plain: dict[str, Any]) -> Any:
-            return given.answer_in(told.note(of_lsq(**given.passed(plain))))
-
-        x = Optimum(given, value, *more).minimum(np.ones(n), (n,), find)
-        r = residuals(given.arguments, x)
-        return told.result({"x": x, "fun": r, "cost": _cost(r, "linear", 1.0)}, module.OptimizeResult)
+def _linear_residuals(a: Any, x: Any) -> Any:
+    return matmul(_dense(a["A"]), x) - vector(a["b"])
 
 
-def _linprog(module: Any) -> None:
-    original = module.linprog
-
-    def linprog(*args: Any, **kwargs: Any) -> Any:
-        bound = inspect.signature(original).bind(*args, **kwargs)
-        bound.apply_defaults()
-        n = int(np.prod(shape_of(array(bound.arguments["c"]))))
-        bounds = bound.arguments["bounds"]
-        limits = limits_of((0, None) if bounds is None else bounds, n)
-        given = Given(original, (), {**bound.arguments, "bounds": limits})
-        if not given.parameters.any:
-            return original(*args, **kwargs)
-        told = given.told()
-        equalities, inequalities = bounded(given, n)
-        if given["A_eq"] is not None:
-            equalities.append(lambda a, x: matmul(_dense(a["A_eq"]), x) - vector(a["b_eq"]))
-        if given["A_ub"] is not None:
-            inequalities.append(lambda a, x: vector(a["b_ub"]) - matmul(_dense(a["A_ub"]), x))
-        value = lambda a, x: sum(vector(a["c"]) * x)
-
-        def find(plain: dict[str, Any]) -> Any:
-            each = np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1)
-            return given.answer_in(told.note(original(**{**given.passed(plain), "bounds": each})))
-
-        x = Optimum(given, value, equalities, inequalities).minimum(np.ones(n), (n,), find)
-        return told.result({"x": x, "fun": value(given.arguments, x)}, module.OptimizeResult)
-
-    from_scipy(original, linprog)
+def _half_of_squares(a: Any, x: Any) -> Any:
+    return _cost(_linear_residuals(a, x), "linear", 1.0)
 
 
+@solver("scipy.optimize", "nnls")
+def _nnls(given: Given) -> Any:
+    n = shape_of(array(given["A"]))[1]
+    find = lambda plain: given.original(**given.passed(plain))[0]
+    x = Optimum(given, _half_of_squares, (), [lambda a, x: x]).minimum(np.ones(n), (n,), find)
+    return x, e.sqrt(sum(_linear_residuals(given.arguments, x) ** 2))
+
+
+@solver("scipy.optimize", "lsq_linear", brought_to_form=_as_pair)
+def _lsq_linear(given: Given) -> Any:
+    n = shape_of(_dense(given["A"]))[1]
+    told = given.told()
+    find = lambda plain: given.answer_in(told.note(given.original(**given.passed(plain))))
+    x = Optimum(given, _half_of_squares, *bounded(given, n)).minimum(np.ones(n), (n,), find)
+    r = _linear_residuals(given.arguments, x)
+    return told.result({"x": x, "fun": r, "cost": _cost(r, "linear", 1.0)}, given.module.OptimizeResult)
+
+
+def _number_of_costs(arguments: dict[str, Any]) -> int:
+    return int(np.prod(shape_of(array(arguments["c"]))))
+
+
+def _not_negative(arguments: dict[str, Any]) -> None:
+    """Limits as a pair; where there are none, variables are not negative."""
+    bounds = (0, None) if arguments["bounds"] is None else arguments["bounds"]
+    arguments["bounds"] = limits_of(bounds, _number_of_costs(arguments))
+
+
+@solver("scipy.optimize", "linprog", brought_to_form=_not_negative)
+def _linprog(given: Given) -> Any:
+    n = _number_of_costs(given.arguments)
+    told = given.told()
+    equalities, inequalities = bounded(given, n)
+    if given["A_eq"] is not None:
+        equalities.append(lambda a, x: matmul(_dense(a["A_eq"]), x) - vector(a["b_eq"]))
+    if given["A_ub"] is not None:
+        inequalities.append(lambda a, x: vector(a["b_ub"]) - matmul(_dense(a["A_ub"]), x))
+    value = lambda a, x: sum(vector(a["c"]) * x)
+
+    def find(plain: dict[str, Any]) -> Any:
+        each = np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1)
+        return given.answer_in(told.note(given.original(**{**given.passed(plain), "bounds": each})))
+
+    x = Optimum(given, value, equalities, inequalities).minimum(np.ones(n), (n,), find)
+    return told.result({"x": x, "fun": value(given.arguments, x)}, given.module.OptimizeResult)
+
+
+@when_imported("scipy.optimize")
 def _holding_limits(module: Any) -> None:
     """Objects that hold limits take lists of traced numbers for arrays."""
     as_array = lambda x: array(x) if isinstance(x, (list, tuple)) and holds_traced(x) else x
 
-    def register(original: Callable) -> None:
+    def taking_lists(original: Callable) -> Callable:
         def made(*args: Any, **kwargs: Any) -> Any:
             return original(*map(as_array, args), **{name: as_array(x) for name, x in kwargs.items()})
 
-        from_scipy(original, made)
+        return made
 
-    register(module.Bounds)
-    register(module.LinearConstraint)
-    register(module.NonlinearConstraint)
-
-
-@when_imported("scipy.optimize")
-def _optimize(module: Any) -> None:
-    _holding_limits(module)
-    for register in (_minimize, _minimize_scalar, _least_squares, _curve_fit, _linear_least_squares, _linprog):
-        register(module)
+    for original in (module.Bounds, module.LinearConstraint, module.NonlinearConstraint):
+        CALLERS[original] = taking_lists(original)

@@ -20,7 +20,6 @@ from wengert.box.functions.operands import answer, array, cast, flat, join, part
 from wengert.box.writing import plain
 from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
-from wengert.imported import when_imported
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
@@ -137,74 +136,71 @@ class _Dense(Holder):
         return transpose(states, axes=(1, 0)) if shape_of(t) else part(states, 0, 0)
 
 
-def _solve_ivp(module: Any) -> None:
-    original = module.solve_ivp
+@solver("scipy.integrate", "solve_ivp")
+def _solve_ivp(given: Given) -> Any:
+    method = given["method"] if isinstance(given["method"], str) else given["method"].__name__
+    rtol, atol = given.arguments.get("rtol", 1e-3), given.arguments.get("atol", 1e-6)
+    if running.state.capture is not None:
+        return solved(given, given.original, method, rtol, atol)
+    values = given.parameters.values
+    told = Told("scipy.integrate.solve_ivp", values)
+    states = _States(given["y0"])
+    given.is_complex = states.are_complex
 
-    @solver(original)
-    def solve_ivp(given: Given) -> Any:
-        method = given["method"] if isinstance(given["method"], str) else given["method"].__name__
-        rtol, atol = given.arguments.get("rtol", 1e-3), given.arguments.get("atol", 1e-6)
-        if running.state.capture is not None:
-            return solved(given, original, method, rtol, atol)
-        values = given.parameters.values
-        told = Told("scipy.integrate.solve_ivp", values)
-        states = _States(given["y0"])
-        given.is_complex = states.are_complex
+    def run(*values: Any) -> np.ndarray:
+        found = given.parameters.run(
+            "scipy.integrate.solve_ivp", values, lambda plain: given.original(**given.passed(plain))
+        )
+        if not found.success:
+            raise not_converged("scipy.integrate.solve_ivp", found.message)
+        told.note(found)
+        return np.transpose(found.y)
 
-        def run(*values: Any) -> np.ndarray:
-            found = given.parameters.run(
-                "scipy.integrate.solve_ivp", values, lambda plain: original(**given.passed(plain))
-            )
-            if not found.success:
-                raise not_converged("scipy.integrate.solve_ivp", found.message)
-            told.note(found)
-            return np.transpose(found.y)
+    values_of_scipy = answer(run, *values)
+    at_known_times = given["t_eval"] is not None and not given["events"] and not given["dense_output"]
+    found = told.runs[-1] if at_known_times else told.the_one("the times")
+    begin, end = given["t_span"]
+    y0 = states.real(given["y0"])
+    arguments = states.within(given.arguments)
+    steps = _steps(rtol, atol, arguments.get("max_step", np.inf))
 
-        values_of_scipy = answer(run, *values)
-        at_known_times = given["t_eval"] is not None and not given["events"] and not given["dense_output"]
-        found = told.runs[-1] if at_known_times else told.the_one("the times")
-        begin, end = given["t_span"]
-        y0 = states.real(given["y0"])
-        arguments = states.within(given.arguments)
-        steps = _steps(rtol, atol, arguments.get("max_step", np.inf))
+    def at(times: Any) -> Any:
+        """States at times of which the first is the beginning."""
+        return _solution(arguments["fun"], y0, times, arguments["args"], method, **steps)
 
-        def at(times: Any) -> Any:
-            """States at times of which the first is the beginning."""
-            return _solution(arguments["fun"], y0, times, arguments["args"], method, **steps)
+    def after(times: Any) -> Any:
+        """States at times after the beginning."""
+        return part(at(join([vector(begin), vector(times)], 0)), 0, slice(1, None))
 
-        def after(times: Any) -> Any:
-            """States at times after the beginning."""
-            return part(at(join([vector(begin), vector(times)], 0)), 0, slice(1, None))
-
-        events = given["events"]
-        events = [events] if callable(events) else list(events or ())
-        t_events: Any = None
-        y_events: Any = None
-        if events:
-            here = _states_at_events(found.t_events, after, bool(found.t[-1] < found.t[0]))
-            times = [[_time_of(given, states, k, t, y) for t, y in zip(ts, ys, strict=True)]
-                     for k, (ts, ys) in enumerate(zip(found.t_events, here, strict=True))]  # fmt: skip
-            t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
-            # The event that ended it is the one whose time is the last: others may come after it in the list.
-            ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
-                     for t, known in zip(ts, plain_ts, strict=True) if known == found.t[-1]]  # fmt: skip
-            soon = lambda ts: [_soon(arguments, *moment) for moment in zip(*ts, strict=True)]
-            y_events = [states.given(stacked(soon(each), 0)) if each[1] else np.zeros(0)
-                        for each in zip(found.t_events, times, here, strict=True)]  # fmt: skip
-        count = len(found.t)
-        if given["t_eval"] is not None:
-            wanted = part(vector(given["t_eval"]), 0, slice(0, count))
-        else:
-            wanted = found.t
-            last = ended[0] if found.status == 1 else end
-            if isinstance(begin, Traced) or isinstance(last, Traced):
-                middle = [vector(begin), found.t[1:-1], vector(last)]
-                wanted = join(middle, 0)
-        y = states.given(at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
-        y = _of_the_same(values_of_scipy, y, "scipy.integrate.solve_ivp", rtol, atol)
-        dense = None if found.sol is None else _Dense(lambda times: states.given(after(times)), found.sol)
-        more = {"t": wanted, "y": transpose(y, axes=(1, 0)), "sol": dense}
-        return told.result({**more, "t_events": t_events, "y_events": y_events}, type(found))
+    events = given["events"]
+    events = [events] if callable(events) else list(events or ())
+    t_events: Any = None
+    y_events: Any = None
+    if events:
+        here = _states_at_events(found.t_events, after, bool(found.t[-1] < found.t[0]))
+        times = [[_time_of(given, states, k, t, y) for t, y in zip(ts, ys, strict=True)]
+                 for k, (ts, ys) in enumerate(zip(found.t_events, here, strict=True))]  # fmt: skip
+        t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
+        # The event that ended it is the one whose time is the last: others may come after it in the list.
+        ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
+                 for t, known in zip(ts, plain_ts, strict=True) if known == found.t[-1]]  # fmt: skip
+        soon = lambda ts: [_soon(arguments, *moment) for moment in zip(*ts, strict=True)]
+        y_events = [states.given(stacked(soon(each), 0)) if each[1] else np.zeros(0)
+                    for each in zip(found.t_events, times, here, strict=True)]  # fmt: skip
+    count = len(found.t)
+    if given["t_eval"] is not None:
+        wanted = part(vector(given["t_eval"]), 0, slice(0, count))
+    else:
+        wanted = found.t
+        last = ended[0] if found.status == 1 else end
+        if isinstance(begin, Traced) or isinstance(last, Traced):
+            middle = [vector(begin), found.t[1:-1], vector(last)]
+            wanted = join(middle, 0)
+    y = states.given(at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
+    y = _of_the_same(values_of_scipy, y, "scipy.integrate.solve_ivp", rtol, atol)
+    dense = None if found.sol is None else _Dense(lambda times: states.given(after(times)), found.sol)
+    more = {"t": wanted, "y": transpose(y, axes=(1, 0)), "sol": dense}
+    return told.result({**more, "t_events": t_events, "y_events": y_events}, type(found))
 
 
 def _states_at_events(t_events: Sequence[np.ndarray], after: Callable, backwards: bool) -> list[list[Any]]:
@@ -245,42 +241,33 @@ def _time_of(given: Given, states: _States, k: int, time: float, y: Any) -> Any:
     return Implicit(lambda values: time, Equation(satisfied), 1e-2)([*given.parameters.values, y])
 
 
-def _odeint(module: Any) -> None:
-    original = module.odeint
+@solver("scipy.integrate", "odeint")
+def _odeint(given: Given) -> Any:
+    rtol = 1.49e-8 if given["rtol"] is None else given["rtol"]
+    atol = 1.49e-8 if given["atol"] is None else given["atol"]
+    arguments, func = given.arguments, given["func"]
+    first = given["tfirst"]
+    f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
+    y0 = vector(array(given["y0"]))
+    longest = given.arguments.get("hmax")
+    longest = np.inf if longest is None or not plain(longest) else float(plain(longest))
+    if running.state.capture is not None:
+        if given["full_output"]:
+            raise UnsupportedFunctionError(
+                "scipy.integrate.odeint with full_output=True in a compiled function", remedy="leave it out"
+            )
+        return states_at(f, y0, given["t"], arguments["args"], rtol, atol, longest)
+    told = Told("scipy.integrate.odeint", given.parameters.values)
 
-    @solver(original)
-    def of_scipy(given: Given) -> Any:
-        rtol = 1.49e-8 if given["rtol"] is None else given["rtol"]
-        atol = 1.49e-8 if given["atol"] is None else given["atol"]
-        arguments, func = given.arguments, given["func"]
-        first = given["tfirst"]
-        f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
-        y0 = vector(array(given["y0"]))
-        longest = given.arguments.get("hmax")
-        longest = np.inf if longest is None or not plain(longest) else float(plain(longest))
-        if running.state.capture is not None:
-            if given["full_output"]:
-                raise UnsupportedFunctionError(
-                    "scipy.integrate.odeint with full_output=True in a compiled function", remedy="leave it out"
-                )
-            return states_at(f, y0, given["t"], arguments["args"], rtol, atol, longest)
-        told = Told("scipy.integrate.odeint", given.parameters.values)
+    def find(*values: Any) -> Any:
+        run = lambda plain: given.original(**{**given.passed(plain), "full_output": True})
+        found, info = given.parameters.run("scipy.integrate.odeint", values, run)
+        if "successful" not in info["message"]:  # it only warns
+            raise not_converged("scipy.integrate.odeint", info["message"])
+        told.note(info)
+        return found
 
-        def find(*values: Any) -> Any:
-            run = lambda plain: original(**{**given.passed(plain), "full_output": True})
-            found, info = given.parameters.run("scipy.integrate.odeint", values, run)
-            if "successful" not in info["message"]:  # it only warns
-                raise not_converged("scipy.integrate.odeint", info["message"])
-            told.note(info)
-            return found
-
-        values = answer(find, *given.parameters.values)
-        states = _solution(f, y0, given["t"], arguments["args"], "LSODA", **_steps(rtol, atol, longest))
-        states = _of_the_same(values, states, "scipy.integrate.odeint", rtol, atol)
-        return (states, {key: told.field(key) for key in told.runs[-1]}) if given["full_output"] else states
-
-
-@when_imported("scipy.integrate")
-def _integrate(module: Any) -> None:
-    _solve_ivp(module)
-    _odeint(module)
+    values = answer(find, *given.parameters.values)
+    states = _solution(f, y0, given["t"], arguments["args"], "LSODA", **_steps(rtol, atol, longest))
+    states = _of_the_same(values, states, "scipy.integrate.odeint", rtol, atol)
+    return (states, {key: told.field(key) for key in told.runs[-1]}) if given["full_output"] else states

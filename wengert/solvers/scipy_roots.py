@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.functions.operands import array
-from wengert.imported import when_imported
 from wengert.ops.shape import reshape
 from wengert.solvers.answer import Problem, solved
 from wengert.solvers.given import Given, solver
@@ -45,22 +44,19 @@ def found_by(given: Given, residual: Callable, shape: tuple[int, ...], find: Cal
     return solved(problem, given.parameters.values, shape)
 
 
-def _bracketing(module: Any, name: str) -> None:
-    original = getattr(module, name)
+@solver("scipy.optimize", "brentq", "brenth", "bisect", "ridder", "toms748")
+def _bracketing(given: Given) -> Any:
+    told = given.told()
 
-    @solver(original)
-    def root(given: Given) -> Any:
-        told = given.told()
+    def find(plain: dict[str, Any]) -> Any:
+        x, outcome = given.original(**{**plain, "full_output": True, "disp": False})
+        if not outcome.converged:
+            raise given.not_converged(outcome.flag)
+        told.note(outcome)
+        return x
 
-        def find(plain: dict[str, Any]) -> Any:
-            x, outcome = original(**{**plain, "full_output": True, "disp": False})
-            if not outcome.converged:
-                raise given.not_converged(outcome.flag)
-            told.note(outcome)
-            return x
-
-        x = found_by(given, equation(given, "f", ()), (), find)
-        return (x, told.result({"root": x, "converged": True}, module.OptimizeResult)) if given["full_output"] else x
+    x = found_by(given, equation(given, "f", ()), (), find)
+    return (x, told.result({"root": x, "converged": True}, given.module.OptimizeResult)) if given["full_output"] else x
 
 
 class _OfArrays(NamedTuple):
@@ -71,136 +67,108 @@ class _OfArrays(NamedTuple):
     zero_der: Any
 
 
-def _newton(module: Any) -> None:
-    original = module.newton
+@solver("scipy.optimize", "newton")
+def _newton(given: Given) -> Any:
+    shape = shape_of(given["x0"])
+    told = given.told()
 
-    @solver(original)
-    def newton(given: Given) -> Any:
-        shape = shape_of(given["x0"])
-        told = given.told()
+    def find(plain: dict[str, Any]) -> Any:
+        x, outcome, *zeros = given.original(**{**plain, "full_output": True, "disp": False})
+        if not np.all(outcome if shape else outcome.converged):
+            raise given.not_converged("too many iterations, or a derivative that is zero")
+        told.note(zeros[0] if shape else outcome)
+        return x
 
-        def find(plain: dict[str, Any]) -> Any:
-            x, outcome, *zeros = original(**{**plain, "full_output": True, "disp": False})
-            if not np.all(outcome if shape else outcome.converged):
-                raise given.not_converged("too many iterations, or a derivative that is zero")
-            told.note(zeros[0] if shape else outcome)
-            return x
-
-        x = found_by(given, equation(given, "func", shape), shape, find)
-        if not given["full_output"]:
-            return x
-        if not shape:
-            return x, told.result({"root": x, "converged": True}, module.OptimizeResult)
-        return _OfArrays(x, np.ones(shape, bool), told.field("zero_der", read=lambda found: found))
+    x = found_by(given, equation(given, "func", shape), shape, find)
+    if not given["full_output"]:
+        return x
+    if not shape:
+        return x, told.result({"root": x, "converged": True}, given.module.OptimizeResult)
+    return _OfArrays(x, np.ones(shape, bool), told.field("zero_der", read=lambda found: found))
 
 
-def _fixed_point(module: Any) -> None:
-    original = module.fixed_point
+@solver("scipy.optimize", "fixed_point")
+def _fixed_point(given: Given) -> Any:
+    shape = shape_of(given["x0"])
+    residual = equation(given, "func", shape, fixed_point=True)
 
-    @solver(original)
-    def fixed_point(given: Given) -> Any:
-        shape = shape_of(given["x0"])
-        residual = equation(given, "func", shape, fixed_point=True)
+    def find(plain: dict[str, Any]) -> Any:
+        try:
+            return given.original(**plain)
+        except RuntimeError as error:
+            raise given.not_converged(error) from None
 
-        def find(plain: dict[str, Any]) -> Any:
-            try:
-                return original(**plain)
-            except RuntimeError as error:
-                raise given.not_converged(error) from None
-
-        return found_by(given, residual, shape, find)
+    return found_by(given, residual, shape, find)
 
 
 _DETAILS = ("nfev", "fjac", "r", "qtf", "fvec")
 """What `fsolve` tells of its way to the answer."""
 
 
-def _fsolve(module: Any) -> None:
-    original = module.fsolve
+@solver("scipy.optimize", "fsolve")
+def _fsolve(given: Given) -> Any:
+    shape = shape_of(given["x0"]) or (1,)
+    told = given.told()
 
-    @solver(original)
-    def fsolve(given: Given) -> Any:
-        shape = shape_of(given["x0"]) or (1,)
-        told = given.told()
+    def find(plain: dict[str, Any]) -> Any:
+        x, *outcome = given.original(**{**plain, "full_output": True})
+        if outcome[1] != 1:
+            raise given.not_converged(outcome[2])
+        told.note(outcome)
+        return x
 
-        def find(plain: dict[str, Any]) -> Any:
-            x, *outcome = original(**{**plain, "full_output": True})
-            if outcome[1] != 1:
-                raise given.not_converged(outcome[2])
-            told.note(outcome)
-            return x
-
-        x = found_by(given, equation(given, "func", shape), shape, find)
-        if not given["full_output"]:
-            return x
-        read = lambda key: lambda found: found[0][key]
-        details = {key: told.field(key, read=read(key)) for key in _DETAILS}
-        return x, details, 1, told.field("mesg", read=itemgetter(2))
+    x = found_by(given, equation(given, "func", shape), shape, find)
+    if not given["full_output"]:
+        return x
+    read = lambda key: lambda found: found[0][key]
+    details = {key: told.field(key, read=read(key)) for key in _DETAILS}
+    return x, details, 1, told.field("mesg", read=itemgetter(2))
 
 
-def _root(module: Any) -> None:
-    original = module.root
+@solver("scipy.optimize", "root")
+def _root(given: Given) -> Any:
+    shape = shape_of(given["x0"]) or (1,)
+    told = given.told()
+    residual = equation(given, "fun", shape)
 
-    @solver(original)
-    def root(given: Given) -> Any:
-        shape = shape_of(given["x0"]) or (1,)
-        told = given.told()
-        residual = equation(given, "fun", shape)
+    def find(plain: dict[str, Any]) -> Any:
+        return given.answer_in(told.note(given.original(**plain)))
 
-        def find(plain: dict[str, Any]) -> Any:
-            return given.answer_in(told.note(original(**plain)))
-
-        x = found_by(given, residual, shape, find)
-        fun = reshape(residual(vector(x), *given.parameters.values), shape=shape)
-        return told.result({"x": x, "fun": fun}, module.OptimizeResult)
+    x = found_by(given, residual, shape, find)
+    fun = reshape(residual(vector(x), *given.parameters.values), shape=shape)
+    return told.result({"x": x, "fun": fun}, given.module.OptimizeResult)
 
 
 _NONLINEAR = ("broyden1", "broyden2", "anderson", "linearmixing", "diagbroyden", "excitingmixing", "newton_krylov")
 
 
-def _nonlinear(module: Any, name: str) -> None:
-    original = getattr(module, name)
+@solver("scipy.optimize", *_NONLINEAR, brought_to_form=lambda arguments: arguments.setdefault("args", ()))
+def _nonlinear(given: Given) -> Any:
+    shape = shape_of(array(given["xin"])) or (1,)
 
-    @solver(original, lambda arguments: arguments.setdefault("args", ()))
-    def root(given: Given) -> Any:
-        shape = shape_of(array(given["xin"])) or (1,)
+    def find(plain: dict[str, Any]) -> Any:
+        try:
+            return given.original(**{key: value for key, value in plain.items() if key != "args"})
+        except given.module.NoConvergence:
+            raise given.not_converged("too many iterations") from None
 
-        def find(plain: dict[str, Any]) -> Any:
-            try:
-                return original(**{key: value for key, value in plain.items() if key != "args"})
-            except module.NoConvergence:
-                raise given.not_converged("too many iterations") from None
-
-        return found_by(given, equation(given, "F", shape), shape, find)
+    return found_by(given, equation(given, "F", shape), shape, find)
 
 
-def _root_scalar(module: Any) -> None:
-    original = module.root_scalar
+@solver("scipy.optimize", "root_scalar")
+def _root_scalar(given: Given) -> Any:
+    told = given.told()
 
-    @solver(original)
-    def root_scalar(given: Given) -> Any:
-        told = given.told()
+    def residual(y: Any, *values: Any) -> Any:
+        arguments = given.put(values)
+        found = arguments["f"](reshape(y, shape=()), *arguments["args"])
+        return vector(found[0] if isinstance(found, tuple) else found)
 
-        def residual(y: Any, *values: Any) -> Any:
-            arguments = given.put(values)
-            found = arguments["f"](reshape(y, shape=()), *arguments["args"])
-            return vector(found[0] if isinstance(found, tuple) else found)
+    def find(plain: dict[str, Any]) -> Any:
+        found = told.note(given.original(**plain))
+        if not found.converged:
+            raise given.not_converged(found.flag)
+        return found.root
 
-        def find(plain: dict[str, Any]) -> Any:
-            found = told.note(original(**plain))
-            if not found.converged:
-                raise given.not_converged(found.flag)
-            return found.root
-
-        x = found_by(given, residual, (), find)
-        return told.result({"root": x, "converged": True}, module.OptimizeResult)
-
-
-@when_imported("scipy.optimize")
-def _optimize(module: Any) -> None:
-    for name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
-        _bracketing(module, name)
-    for register in (_newton, _fixed_point, _fsolve, _root, _root_scalar):
-        register(module)
-    for name in _NONLINEAR:
-        _nonlinear(module, name)
+    x = found_by(given, residual, (), find)
+    return told.result({"root": x, "converged": True}, given.module.OptimizeResult)

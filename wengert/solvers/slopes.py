@@ -23,6 +23,7 @@ from wengert.api.sparsity import sparsity
 from wengert.box.functions.linalg import solve
 from wengert.box.functions.sparse import spsolve, traced_matrix
 from wengert.errors import ConvergenceError
+from wengert.modes.cuts import attempted
 from wengert.ops.op import Traced
 from wengert.ops.solution import linear_solution
 from wengert.solvers.linear import System, iterated
@@ -50,12 +51,13 @@ class ImplicitEquations:
         """F and its Jacobian at a point."""
         if not self._structure:
             self._structure = self._found_structure(y, parameters)
-        if self._structure == "dense":
-            r, matrix = value_and_jacobian(lambda y: self.residual(y, *parameters))(y)
-            return r, DenseSlopes(matrix)
-        if self._structure == "sparse":
-            r, matrix = value_and_jacobian(self.residual, sparse=self._pattern)(y, *parameters)
-            return r, SparseSlopes(matrix)
+        with attempted(False):  # nobody has asked for this derivative: that it is zero is not worth a warning
+            if self._structure == "dense":
+                r, matrix = value_and_jacobian(lambda y: self.residual(y, *parameters))(y)
+                return r, DenseSlopes(matrix)
+            if self._structure == "sparse":
+                r, matrix = value_and_jacobian(self.residual, sparse=self._pattern)(y, *parameters)
+                return r, SparseSlopes(matrix)
         return self.residual(y, *parameters), SlopeProducts(self.residual, y, parameters)
 
     def matrix(self, y: Any, parameters: Sequence[Any]) -> Slopes:
@@ -63,7 +65,8 @@ class ImplicitEquations:
         if not self._structure:
             self._structure = self._found_structure(y, parameters)
         if self._structure == "dense":
-            return DenseSlopes(jacobian(lambda y: self.residual(y, *parameters))(y))
+            with attempted(False):
+                return DenseSlopes(jacobian(lambda y: self.residual(y, *parameters))(y))
         return self.linearised(y, parameters)[1]
 
     def pattern(self, y: Any, parameters: Sequence[Any]) -> Any:

@@ -14,9 +14,10 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.images import back, convolve1d, floating, last
-from wengert.box.functions.operands import array, cast, join, part
+from wengert.box.functions.operands import answer, array, cast, join, part, unsupported_option
 from wengert.box.functions.products import conj
 from wengert.imported import when_imported
+from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.filters import convolve_nd, recursive_filter
 from wengert.ops.index import index
@@ -188,6 +189,37 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return y if zi is None else (y, FUNCTIONS[np.stack](states))
 
 
+def lfilter_zi(b: Any, a: Any) -> Any:
+    """The state in which a filter answers a step with a constant: in closed form, by sums of the coefficients."""
+    b, a = (s.reshape(v, shape=(1,)) if ndim_of(v) == 0 else v for v in (array(b), array(a)))
+    skipped = int(answer(lambda v: np.flatnonzero(v)[0] if np.any(v) else 0, a))
+    a = index(a, pattern=(slice(skipped, None),))
+    b, a = floating(b, a)
+    first = index(a, pattern=(0,))
+    n = max(shape_of(a)[0], shape_of(b)[0])
+    b, a = (_longer(v / first, n) for v in (b, a))
+    rest = index(b, pattern=(slice(1, None),)) - index(a, pattern=(slice(1, None),)) * index(b, pattern=(0,))
+    start = s.sum(rest, axis=(0,)) / s.sum(a, axis=(0,))
+    grown = r.cumsum(index(a, pattern=(slice(0, n - 1),)), axis=0)  # 1, 1 + a₁, …
+    before = join([rest[:1] * 0, r.cumsum(rest, axis=0)[:-1]], 0) if n > 1 else rest
+    return grown * start - before
+
+
+def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: Any = 0) -> Any:
+    if mode != "constant" or cval != 0:
+        raise unsupported_option("scipy.signal.upfirdn", "mode= or cval=", "pad the signal first")
+    h, x = floating(array(h), array(x))
+    axis = normalize_axis_index(axis, ndim_of(x))
+    y = last(x, axis)
+    lead, n = shape_of(y)[:-1], shape_of(y)[-1]
+    if up > 1:
+        spread = join([s.reshape(y, shape=(*lead, n, 1)), np.zeros((*lead, n, up - 1), dtype_of(y))], len(lead) + 1)
+        y = index(s.reshape(spread, shape=(*lead, n * up)), pattern=(..., slice(0, (n - 1) * up + 1)))
+    y = convolve_nd(y, h, rank=1, mode="full")
+    y = index(y, pattern=(..., slice(None, None, down))) if down > 1 else y
+    return back(index(y, pattern=(..., slice(0, ((n - 1) * up + shape_of(h)[0] - 1) // down + 1))), axis)
+
+
 # ------------------------------------------------------------------------------------------- smoothing and detrending
 
 
@@ -242,7 +274,9 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Any
 
 @when_imported("scipy.signal")
 def _signal(module: Any) -> None:
-    for implementation in (convolve, correlate, fftconvolve, convolve2d, correlate2d, lfilter, sosfilt, detrend):
+    for implementation in (
+        convolve, correlate, fftconvolve, convolve2d, correlate2d, lfilter, sosfilt, lfilter_zi, upfirdn, detrend,
+    ):  # fmt: skip
         implements_blind(getattr(module, implementation.__name__))(implementation)
     implements_blind(module.oaconvolve)(fftconvolve)
     implements_blind(module.savgol_filter)(_savgol(module.savgol_filter, module.savgol_coeffs))

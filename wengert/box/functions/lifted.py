@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
-from wengert.box.contents import Content, Holder, Slot, blank, content, put, slot_names
+from wengert.box.contents import Content, Holder, blank, content, put, slot_names
 from wengert.box.functions.operands import cast
 from wengert.box.functions.sparse_matrix import SparseMatrix
-from wengert.box.withheld import Withheld, holds_inexact
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Traced
@@ -60,8 +59,10 @@ class Lifted:
         self._kept: list[Any] = []
         self._copies: dict[int, tuple[Any, Content]] = {}
         """The copies that were made last, by the ids of what they are copies of, and what they were given."""
+        self._originals: dict[int, Any] = {}
+        """What they are copies of, by their own ids."""
         self._capture = running.state.capture
-        self._in_program = self._capture is not None
+        self.in_program = self._capture is not None
         self._look(thing)
         del self._capture
 
@@ -73,7 +74,7 @@ class Lifted:
                 self.values.append(settled(x))
                 self._kept.append(x)
             return True
-        kind = _kind(x)
+        kind = kind_of(x)
         if kind is None:
             return False
         known = self._touched.get(id(x))
@@ -123,45 +124,47 @@ class Lifted:
 
     def with_values(self, values: Any) -> Any:
         """The same, depending on these values instead."""
-        self._copies = {}
+        self._copies, self._originals = {}, {}
         return self._rebuilt(self.thing, values, {})
 
-    def note_changes(self, name: str) -> None:
-        """What the copies that were made last hold now is what the function would have changed: it is put where it
-        belongs. Numbers that it has computed have no derivative, and are withheld.
-
-        In a compiled program there is no such place any more, so what was changed there is an error.
-        """
-        originals = {id(copy): x for x in self._kept if id(x) in self._copies for copy, _ in [self._copies[id(x)]]}
+    def holders(self) -> Iterator[tuple[Any, Kind]]:
+        """Containers, objects and functions that were found, which may come to hold something else."""
         for x in self._kept:
-            copy, given = self._copies.get(id(x), (None, {}))
-            kind = _kind(x)
-            if copy is None or kind is None or kind.blank is None:
-                continue
-            now = kind.parts(copy)
-            changed = {place for place in now if place not in given or now[place] is not given[place]}
-            if not changed and len(now) == len(given):
-                continue
-            if self._in_program:
-                self._refuse_changes(name, x, [place for place in changed if place in given])
-                continue
-            held = self._held[id(x)]
-            new = {}
-            for place, part in now.items():
-                if place not in changed:
-                    new[place] = held[place]
-                elif id(part) in originals:
-                    new[place] = originals[id(part)]
-                else:
-                    new[place] = _withheld(name, x) if holds_inexact(part) else part
-            kind.made(x, x, new)
+            kind = kind_of(x)
+            if kind is not None and kind.blank is not None:
+                yield x, kind
 
-    def _refuse_changes(self, name: str, x: Any, places: list[Slot]) -> None:
-        if places:
-            raise UnsupportedFunctionError(
-                f"a function given to {name} changes {_described(x)} in a compiled function, where the change is lost",
-                remedy="compute what it counts or keeps after the call instead, or call it outside of jit",
-            )
+    def contents_before(self) -> dict[int, Content]:
+        """What these held when they were found, by their ids."""
+        return {id(x): self._held[id(x)] for x, _ in self.holders()}
+
+    def contents_after(self) -> dict[int, Content]:
+        """What they shall hold when the copies that were made last have been called: what is in a copy belongs into
+        the thing that it is a copy of."""
+        found = {}
+        for x, kind, copy, given in self.copies():
+            held = self._held[id(x)]
+            found[id(x)] = {
+                place: held[place] if place in given and part is given[place] else self._originals.get(id(part), part)
+                for place, part in kind.parts(copy).items()
+            }
+        return found
+
+    def copies(self) -> Iterator[tuple[Any, Kind, Any, Content]]:
+        """Things with the copies that were made last, and what these were given."""
+        for x, kind in self.holders():
+            if id(x) in self._copies:
+                yield x, kind, *self._copies[id(x)]
+
+    def refuse_changes(self, name: str) -> None:
+        """In a compiled program there is no place any more for what was changed in copies."""
+        for x, kind in self.holders():
+            copy, given = self._copies.get(id(x), (None, {}))
+            if copy is not None and any(part is not given.get(p, part) for p, part in kind.parts(copy).items()):
+                raise UnsupportedFunctionError(
+                    f"a function given to {name} changes {described(x)} in a compiled function, and that is lost",
+                    remedy="compute what it counts or keeps after the call instead, or call it outside of jit",
+                )
 
     def _rebuilt(self, x: Any, values: Any, made: dict[int, Any]) -> Any:
         if isinstance(x, Traced):
@@ -170,7 +173,7 @@ class Lifted:
             return x
         if id(x) in made:
             return made[id(x)]
-        kind = _kind(x)
+        kind = kind_of(x)
         assert kind is not None
         held = self._current(x, kind) if id(x) in self._outside else self._held[id(x)]
         if kind.blank is not None:  # it may hold itself
@@ -181,11 +184,12 @@ class Lifted:
         else:
             kind.made(made[id(x)], x, parts)
             self._copies[id(x)] = made[id(x)], kind.parts(made[id(x)])
+            self._originals[id(made[id(x)])] = x
         if kind is _OBJECT and running.state.capture is not None and id(x) not in self._outside:
             running.state.capture.note_created(made[id(x)])  # as the one that it is a copy of: its arrays are no inputs
         return made[id(x)]
 
-    def _current(self, x: Any, kind: _Kind) -> Content:
+    def _current(self, x: Any, kind: Kind) -> Content:
         """What something from outside holds now, with the traced values that it held when it was found."""
         held, now = self._held[id(x)], kind.parts(x)
         if len(now) != len(held) and not all(where in ("key", "attribute") for where, _ in now):
@@ -196,18 +200,10 @@ class Lifted:
         return isinstance(x, Traced) or self._touched.get(id(x), False)
 
 
-def _described(x: Any) -> str:
-    return f"a variable of {x.__name__}" if x.__class__ is FunctionType else f"an object of class {type(x).__name__}"
-
-
-def _withheld(name: str, x: Any) -> Withheld:
-    return Withheld(
-        lambda: UnsupportedFunctionError(
-            f"a number that a function given to {name} has left in {_described(x)} has no derivative rule: it depends "
-            "on the way to the answer",
-            remedy="compute it from the answer, after the call",
-        )
-    )
+def described(x: Any) -> str:
+    if x.__class__ is FunctionType:
+        return f"a variable of {x.__name__}"
+    return f"a {type(x).__name__}" if x.__class__ in _CONTAINERS else f"an object of class {type(x).__name__}"
 
 
 def whole(p: Any, dtype: np.dtype) -> Any:
@@ -233,7 +229,7 @@ def is_filled(cell: CellType) -> bool:
 # ------------------------------------------------------------------------------- what things hold, and others like them
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
     """Things of one kind: what they hold, and how to make another that holds something else. `made(x, parts)` gives it,
     or, of things that may hold themselves, `made(new, x, parts)` fills a blank one."""
 
@@ -288,35 +284,35 @@ def _filled(new: Any, x: Any, parts: Content) -> None:
     put(new, parts)
 
 
-_KINDS: dict[type, _Kind] = {
-    FunctionType: _Kind(_parts_of_function, _fill_function, _blank_function),
-    MethodType: _Kind(
+_KINDS: dict[type, Kind] = {
+    FunctionType: Kind(_parts_of_function, _fill_function, _blank_function),
+    MethodType: Kind(
         lambda x: _listed(x.__func__, x.__self__), lambda x, parts: MethodType(parts["part", 0], parts["part", 1])
     ),
-    functools.partial: _Kind(lambda x: _listed(x.func, x.args, x.keywords), _made_partial),
-    functools.lru_cache(len).__class__: _Kind(lambda x: _listed(x.__wrapped__), lambda x, parts: parts["part", 0]),
-    SparseMatrix: _Kind(lambda x: _listed(x.entries), lambda x, parts: x.with_entries(parts["part", 0])),
+    functools.partial: Kind(lambda x: _listed(x.func, x.args, x.keywords), _made_partial),
+    functools.lru_cache(len).__class__: Kind(lambda x: _listed(x.__wrapped__), lambda x, parts: parts["part", 0]),
+    SparseMatrix: Kind(lambda x: _listed(x.entries), lambda x, parts: x.with_entries(parts["part", 0])),
 }
-_TUPLE = _Kind(_parts_of_tuple, _made_tuple)
-_HELD = _Kind(lambda x: {("attribute", name): part for name, part in parts_of_held(x).items()}, _made_held)
-_OBJECT = _Kind(content, _filled, blank)
+_TUPLE = Kind(_parts_of_tuple, _made_tuple)
+_HELD = Kind(lambda x: {("attribute", name): part for name, part in parts_of_held(x).items()}, _made_held)
+_OBJECT = Kind(content, _filled, blank)
 _CONTAINERS = (list, dict, deque)
 
 
-def _kind(x: Any) -> _Kind | None:
+def kind_of(x: Any) -> Kind | None:
     """How a thing is looked into: by its own class, since some have another one for an attribute, or none."""
     own: Any = type(x)
-    return _kind_of(own)
+    return _kind_of_class(own)
 
 
 @functools.lru_cache(maxsize=4096)
-def _kind_of(cls: type) -> _Kind | None:
+def _kind_of_class(cls: type) -> Kind | None:
     """How things of a class are looked into; `None` if there is nothing to find."""
     if cls in _KINDS:
         return _KINDS[cls]
     if cls in AROUND:
         attribute, around = AROUND[cls]
-        return _Kind(lambda x: _listed(getattr(x, attribute)), lambda x, parts: around(x, parts["part", 0]))
+        return Kind(lambda x: _listed(getattr(x, attribute)), lambda x, parts: around(x, parts["part", 0]))
     if issubclass(cls, Held):
         return _HELD
     if issubclass(cls, tuple):

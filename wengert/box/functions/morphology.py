@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements_blind
-from wengert.box.functions.filters import correlate
 from wengert.box.functions.images import axes_of, of_floats, register_all, sequence
 from wengert.box.functions.neighbourhoods import neighbourhoods, rank_filter
 from wengert.box.functions.operands import array
-from wengert.box.functions.reductions import mean
 from wengert.imported import when_imported
-from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.reduce import max as maximum_of
@@ -121,17 +118,6 @@ def order_filter(a: Any, domain: Any, rank: int) -> Any:
     return rank_filter(of_floats(a, "order_filter"), rank, footprint=domain, mode="constant")
 
 
-def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Any:
-    """The signal drawn to its local mean, the more the smaller its local variance is beside that of the noise."""
-    x = of_floats(im, "wiener")
-    sizes = [3] * ndim_of(x) if mysize is None else [int(m) for m in sequence(mysize, ndim_of(x))]
-    window, count = np.ones(sizes, dtype_of(x)), float(np.prod(sizes))
-    average = correlate(x, window, "same") / count
-    variance = correlate(x * x, window, "same") / count - average * average
-    noise = mean(variance) if noise is None else noise
-    return e.where(variance < noise, average, (x - average) * (1 - noise / variance) + average)
-
-
 @when_imported("scipy.ndimage")
 def _ndimage(module: Any) -> None:
     composed = {name: _composed(compose) for name, compose in _COMPOSED.items()}
@@ -140,5 +126,5 @@ def _ndimage(module: Any) -> None:
 
 @when_imported("scipy.signal")
 def _signal(module: Any) -> None:
-    for implementation in (medfilt, medfilt2d, order_filter, wiener):
+    for implementation in (medfilt, medfilt2d, order_filter):
         implements_blind(getattr(module, implementation.__name__))(implementation)

@@ -7,7 +7,6 @@ and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadra
 from __future__ import annotations
 
 import ctypes
-import functools
 import itertools
 import math
 import operator
@@ -22,6 +21,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.array_classes import held
 from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind
+from wengert.box.functions.left_behind import LeftBehind
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, in_double, join, part
@@ -53,10 +53,10 @@ class Integrand:
 
     def __init__(
         self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = (), whole: bool = False,
-        places: int = 0, finished: Callable[[], None] = lambda: None,
+        places: int = 0, run: Callable[[Callable[[], Any]], Any] = lambda integrate: integrate(),
     ):  # fmt: skip
         self.function = function
-        self.finished = finished  # called when SciPy is done with the function
+        self.run = run  # what lets SciPy call the function (`left_behind.py`)
         self.places = places
         self.quad = quad
         self.options = options
@@ -72,13 +72,15 @@ class Integrand:
             options = {**options, "points": [p for p in options["points"] if low < p < high]}
         if self.whole:
             f = self.function
-            value, *self.outcome = self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **options)
-            self.finished()
+            value, *self.outcome = self.run(
+                lambda: self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **options)
+            )
             self._look_at_error(value, self.outcome[0])
             return np.reshape(value, self.shape_at(parameters))[()]
         if not self.shape:
-            value, *self.outcome = self._quad(lambda t: _number(self.function(t, *parameters)), a, b, options)
-            self.finished()
+            value, *self.outcome = self.run(
+                lambda: self._quad(lambda t: _number(self.function(t, *parameters)), a, b, options)
+            )
             return np.float64(value)
         known: dict[float, np.ndarray] = {}
 
@@ -309,14 +311,15 @@ def _number(y: Any) -> Any:
     return y
 
 
-def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
+def _of_parameters(lifted: Lifted, left: LeftBehind) -> tuple[list[Any], Callable]:
     """The values that a function and its arguments depend on, and the function of its variable and these."""
-
     last: list[Any] = [None, None]
 
     def function(t: Any, *parameters: Any) -> Any:
+        left.note_call(lifted.thing[0], (t,), lifted.thing[1])
         if last[0] is None or not all(map(operator.is_, parameters, last[0])):  # one function for all evaluations
             last[:] = parameters, lifted.with_real_numbers(parameters)
+        left.begin()
         f, rest = last[1]
         return held(f(t, *rest))
 
@@ -366,15 +369,15 @@ def _quad(original: Callable) -> Callable:
                 remedy="write the integrand in Python",
             )
         lifted.called_later()
-        values, function, places = _with_places(*_of_parameters(lifted), options)
+        left = LeftBehind(lifted, "scipy.integrate.quad")
+        values, function, places = _with_places(*_of_parameters(lifted, left), options)
 
         def integrand(t: Any, *parameters: Any) -> Any:
             y = function(t, *parameters)
             return s.reshape(y, shape=()) if shape_of(y) and isinstance(y, Traced) else y
 
         options["full_output"] = full_output
-        finished = functools.partial(lifted.note_changes, "scipy.integrate.quad")
-        whole = Integrand(integrand, original, options, places=places, finished=finished)
+        whole = Integrand(integrand, original, options, places=places, run=left.run)
         if holds_traced([options.get("wvar")]):
             if options["weight"] not in ("cos", "sin"):
                 raise UnsupportedFunctionError(
@@ -384,7 +387,8 @@ def _quad(original: Callable) -> Callable:
             whole = _Oscillating(integrand, original, options, len(values))
             values = [*values, cast(options["wvar"], np.float64)]
         a, b = settled(a), settled(b)
-        y = integral(a, b, *values, integrand=whole)
+        with left:
+            y = integral(a, b, *values, integrand=whole)
         return (y, *_told(whole, y))
 
     return quad
@@ -466,16 +470,17 @@ def _quad_vec(original: Callable) -> Callable:
         lifted.called_later()
         names = ("epsabs", "epsrel", "norm", "cache_size", "limit", "workers", "points", "quadrature", "full_output")
         options = {**dict(zip(names, positional, strict=False)), **options}
-        values, function, places = _with_places(*_of_parameters(lifted), options)
-        a, b = settled(a), settled(b)
-        between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
-        first = function(between, *values)
-        shape, is_complex = shape_of(first), dtype_of(first).kind == "c"
-        if is_complex:
-            shape, function, options = (2, *shape), _in_two_parts(function), _measured_as_complex(options)
-        finished = functools.partial(lifted.note_changes, "scipy.integrate.quad_vec")
-        whole = Integrand(function, original, options, shape, whole=True, places=places, finished=finished)
-        y = integral(a, b, *values, integrand=whole)
+        left = LeftBehind(lifted, "scipy.integrate.quad_vec")
+        values, function, places = _with_places(*_of_parameters(lifted, left), options)
+        with left:
+            a, b = settled(a), settled(b)
+            between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
+            first = function(between, *values)
+            shape, is_complex = shape_of(first), dtype_of(first).kind == "c"
+            if is_complex:
+                shape, function, options = (2, *shape), _in_two_parts(function), _measured_as_complex(options)
+            whole = Integrand(function, original, options, shape, whole=True, places=places, run=left.run)
+            y = integral(a, b, *values, integrand=whole)
         return (part(y, 0, 0) + 1j * part(y, 0, 1) if is_complex else y, *_told(whole, y))
 
     return quad_vec

@@ -16,7 +16,6 @@ from wengert.box.functions.images import floating, last
 from wengert.box.functions.operands import array, join, part, pick, unsupported_option
 from wengert.box.functions.products import conj
 from wengert.box.functions.shapes import moveaxis
-from wengert.box.functions.signals import continued
 from wengert.imported import when_imported
 from wengert.ops import shape as s
 from wengert.ops.index import index
@@ -25,6 +24,29 @@ from wengert.types import dtype_of, ndim_of, shape_of
 
 _PERIODIC = {"hann_periodic": "hann", "tukey_periodic": "tukey"}
 """Names of newer versions of SciPy for what is the default anyway."""
+
+
+def _continued(x: Any, n: int, kind: str | None) -> Any:
+    """A signal, along its last axis, with n more samples at both ends."""
+    if n < 1 or kind is None:
+        return x
+    axis, size = ndim_of(x) - 1, shape_of(x)[-1]
+    if kind in ("odd", "even") and n > size - 1:
+        raise ValueError(f"The extension length n ({n}) is too big. It must not exceed x.shape[axis]-1, {size - 1}.")
+    first, final = part(x, axis, slice(0, 1)), part(x, axis, slice(-1, None))
+    if kind in ("odd", "even"):
+        left = s.flip(part(x, axis, slice(1, n + 1)), axis=(axis,))
+        right = s.flip(part(x, axis, slice(size - n - 1, size - 1)), axis=(axis,))
+        if kind == "odd":
+            left, right = 2 * first - left, 2 * final - right
+    elif kind == "constant":
+        shape = (*shape_of(x)[:-1], n)
+        left, right = s.broadcast_to(first, shape=shape), s.broadcast_to(final, shape=shape)
+    elif kind == "zeros":
+        left = right = np.zeros((*shape_of(x)[:-1], n), dtype_of(x))
+    else:
+        raise ValueError(f"Unknown value '{kind}' for the extension of a signal")
+    return join([left, x, right], axis)
 
 
 class Spectra:
@@ -78,7 +100,7 @@ class Spectra:
         if nfft < length or noverlap >= length:
             raise ValueError("nfft must be at least nperseg, and noverlap less than nperseg.")
         step = length - noverlap
-        signals = [continued(v, length // 2, boundary) for v in signals]
+        signals = [_continued(v, length // 2, boundary) for v in signals]
         if padded:
             missing = (-(shape_of(signals[0])[-1] - length) % step) % length
             signals = [_filled(v, shape_of(v)[-1] + missing) for v in signals]
