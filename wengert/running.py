@@ -139,10 +139,12 @@ class entered:
         self._state.depth -= 1
         self._state.traces, self._state.tapes, self._state.library = self._outer
         self._trace.alive = False
-        if self._state.afterwards and not self._state.depth:
-            pending, self._state.afterwards = self._state.afterwards, []
-            for do in pending:
-                do()
+        if not self._state.depth:
+            self._state.cut_at = None  # what was refused there is of no more interest
+            if self._state.afterwards:
+                pending, self._state.afterwards = self._state.afterwards, []
+                for do in pending:
+                    do()
 
 
 class making:

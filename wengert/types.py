@@ -178,7 +178,11 @@ def broadcast_shapes(shapes: Sequence[tuple]) -> tuple:
     else:
         return largest  # the commonest case: arrays of one shape, and numbers
     if all(n.__class__ is int for shape in shapes for n in shape):
-        return np.broadcast_shapes(*shapes)
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            text = " ".join([str(tuple(shape)).replace(" ", "") for shape in shapes])
+            raise ValueError(f"operands could not be broadcast together with shapes {text} ") from None
     rank = max(map(len, shapes))
     result: list[Any] = [1] * rank
     for shape in shapes:

@@ -274,6 +274,28 @@ def test_sets_and_queues_outside_are_put_back():
     assert len(seen) == len(last) == len(X)
 
 
+def test_attributes_of_functions_and_classes_outside_are_put_back():
+    class Meter:
+        calls = 0
+        seen: list = []
+
+    def count(x):
+        count.calls += 1
+        Meter.calls += 1
+        Meter.seen.append(1)
+        return x * count.calls * Meter.calls
+
+    def f(x):
+        y = count(x)
+        return y if x > 2 else -y
+
+    found = []
+    for run in (lambda f, X: [f(x) for x in X], lambda f, X: wg.vmap(f)(X)):
+        count.calls, Meter.calls, Meter.seen = 0, 0, []
+        found.append((list(run(f, X)), count.calls, Meter.calls, len(Meter.seen)))
+    assert found[0] == found[1]
+
+
 def of_one_element(x):
     if x > 1:
         x = x * 3

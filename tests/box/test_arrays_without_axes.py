@@ -9,6 +9,8 @@ import copy
 
 import numpy as np
 import pytest
+import scipy.interpolate
+import scipy.stats
 
 import wengert as wg
 
@@ -16,6 +18,10 @@ X = {"float": 0.7, "number": np.float64(0.7), "array": np.array(0.7)}
 MADE = {
     "where": lambda x: np.where(x > 0, x, 1.0), "select": lambda x: np.select([x > 0], [x], 0.0),
     "piecewise": lambda x: np.piecewise(x, [x > 0], [np.sin]), "array": np.array, "asarray": np.asarray,
+    "zeros_like": np.zeros_like, "ones_like": lambda x: np.ones_like(x), "filled": lambda x: np.full_like(x, 2.0),
+    "spline": lambda x: scipy.interpolate.CubicSpline([0.0, 1.0, 2.0], [1.0, x, 3.0])(0.3),
+    "polynomial": lambda x: scipy.interpolate.KroghInterpolator([0.0, 1.0, 2.0], [1.0, x, 3.0])(0.3),
+    "skew": lambda x: scipy.stats.skew(np.array([x, 2.0, 5.0])),
     "copy": np.copy, "full": lambda x: np.full((), x), "full_like": lambda x: np.full_like(x, x),
     "reshape": lambda x: np.reshape(x, ()), "squeeze": np.squeeze, "transpose": np.transpose, "flip": np.flip,
     "roll": lambda x: np.roll(x, 1), "real_if_close": np.real_if_close, "nan_to_num": np.nan_to_num,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -96,3 +97,68 @@ def test_what_a_loop_of_known_numbers_raises_is_caught_where_it_was_raised(rng):
             np.testing.assert_allclose(wg.jit(wg.grad(g))(x), wg.grad(g)(x))
         with pytest.raises(IndexError):
             wg.jit(lambda x: np.sum([np.zeros(2)[i] for i in range(3)]) * x[0])(x)
+
+
+@dataclasses.dataclass
+class Branch:
+    weight: float
+    parts: list = dataclasses.field(default_factory=list)
+
+
+def step(state, x):
+    state["v"] = state["v"] - x * state["m"]["rate"]
+    return state
+
+
+def in_several_places(state, x):
+    state["m"]["rate"] *= x
+    state["n"] = len(state)
+    return state["m"], [state, state["m"]], x
+
+
+def moved(state, x):
+    state["rows"][1][0] = x
+    state["rows"].pop(0)
+    return state["rows"][0], state
+
+
+def an_object(state, x):
+    state["tree"].parts[0].weight = x
+    state["tree"].parts.append(Branch(x * 2))
+    return state["tree"]
+
+
+def one_of_them(state, x):
+    state["v"] = x
+    state["none"] = None
+    return state["m"]
+
+
+@pytest.mark.parametrize("f", [step, in_several_places, moved, an_object, one_of_them])
+def test_a_container_that_is_given_and_returned(f):
+    """The caller's own is returned, with what it holds after the call."""
+    found = []
+    for function in (f, wg.jit(f)):
+        state = {"v": 3.0, "m": {"rate": 0.5}, "rows": [[1.0], [2.0, 3.0]], "tree": Branch(1.0, [Branch(2.0)])}
+        own = [state, state["m"], state["tree"], state["rows"][1]]
+        for x in (0.5, 2.0):
+            y = function(state, x)
+            kept = [id(part) for part in (y if isinstance(y, tuple) else (y,))]
+            places = [[k for k, part in enumerate(own) if id(part) == key] for key in kept]
+            found.append((copy.deepcopy(y), copy.deepcopy(state), places))
+            if f is moved:
+                break
+    half = len(found) // 2
+    assert found[:half] == found[half:]
+
+
+@pytest.mark.parametrize(
+    "transform", [lambda f: wg.grad(wg.jit(f)), lambda f: wg.jit(wg.grad(f)), lambda f: wg.jit(wg.grad(wg.jit(f)))]
+)
+def test_derivatives_of_what_is_returned(transform):
+    f = lambda x: step({"v": x, "m": {"rate": x}}, x * x)["v"] ** 2
+    compiled = wg.jit(step)
+    g = lambda x: compiled({"v": x, "m": {"rate": x}}, x * x)["v"] ** 2
+    x = 1.5
+    for h in (f, g):
+        assert transform(h)(x) == pytest.approx(2 * (x - x**3) * (1 - 3 * x**2), rel=1e-14)

@@ -74,6 +74,20 @@ def test_a_list_times_a_number_of_the_program_is_repeated(f, n):
     assert wg.jit(f)(n) == f(n)
 
 
+def counted(keys):
+    """The largest key is a number of NumPy's."""
+    counts = [0] * (max(keys) + 1)
+    for k in keys:
+        counts[k] += 1
+    return counts, len((0.5,) * keys[0])
+
+
+def test_a_list_times_an_integer_of_numpy_is_repeated():
+    keys = np.array([3, 1, 2, 3, 0, 1])
+    assert wg.jit(counted)(keys) == counted(keys)
+    assert wg.vmap(lambda n: sum([0.5] * n))(np.array([3, 1])).tolist() == [1.5, 0.5]
+
+
 def largest_of_as_many(x):
     q = np.arange(5.0) * x
     if q[-1] < 2:

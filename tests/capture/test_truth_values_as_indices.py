@@ -79,6 +79,14 @@ def test_shapes():
         assert [y.shape for y in f(x, i)] == [y.shape for y in g(x, i)]
 
 
+def test_shapes_beside_what_is_no_axis():
+    f = lambda x: (x[True, ...], x[False, 1:], x[None, True, :2], x[..., True, ::-1], x[0, True, [0, 2]])
+    for found, wanted in zip(wg.jit(f)(X := np.arange(12.0).reshape(3, 4)), f(X), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(IndexError, match="single ellipsis"):
+        wg.jit(lambda x: x[..., True, ...])(X)
+
+
 def test_a_mask_beside_a_symbol_must_fit():
     with pytest.raises(IndexError):
         wg.jit(lambda x, i: x[[True, False], i])(np.eye(3), 1)

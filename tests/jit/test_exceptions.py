@@ -275,6 +275,25 @@ def test_what_nobody_catches():
         wg.jit(f)(2.0)
 
 
+def test_what_was_refused_before_is_forgotten():
+    with pytest.raises(wg.errors.ConcretizationError):
+        wg.grad(lambda x: x * int(1j * x))(1.5)
+    assert wg.grad(known)(1.5) == 2.0
+
+
+def test_values_in_what_an_exception_says():
+    def f(x):
+        if x[0] > 2:
+            raise ValueError("too large", x[0], {"at": [x[1], 2]})
+        assert x[0] > 0, ("negative", x[0])
+        return x
+
+    with pytest.raises(ValueError, match=r"\('too large', …, \{'at': \[…, 2\]\}\)"):
+        wg.jit(f)(np.array([3.0, 1.0]))
+    with pytest.raises(AssertionError, match=r"\('negative', …\)"):
+        wg.jit(f)(np.array([-3.0, 1.0]))
+
+
 def test_an_error_in_a_branch_that_is_not_taken():
     table = {"a": 1.0}
 

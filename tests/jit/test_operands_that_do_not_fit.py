@@ -117,3 +117,25 @@ def test_masks_of_written_places():
             with pytest.raises(IndexError):
                 function(x, y)
     np.testing.assert_array_equal(wg.jit(_write_where)(ONES((4, 3)), ONES(4)), np.full((4, 3), 7.0))
+
+
+def too_many_places(x):
+    x[0, 1] = 1.0
+    return x
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: x[0], np.array(1.5)), (lambda x: x[0], np.float64(1.5)), (lambda x: x[:, 0], ONES(3)),
+        (lambda x: x[..., 1, 0], ONES(3)), (too_many_places, ONES(3)), (lambda x: x + ONES(4), ONES(3)),
+        (lambda x: np.where(x > 0, x, ONES(4)), ONES(3)), (lambda x: x[x > 0, 0], ONES(3)),
+        (lambda x: 1 if x > 0 else 2, 1j),
+    ],
+)  # fmt: skip
+def test_what_numpy_says(f, x):
+    with pytest.raises(Exception) as wanted:
+        f(x)
+    with pytest.raises(wanted.type) as found:
+        wg.jit(f)(x)
+    assert str(found.value) == str(wanted.value)

@@ -88,6 +88,7 @@ def test_first_and_second_derivatives(name, x):
     f = FUNCTIONS[name][0]
     first, second = expected(name, x)
     atol = DIFFERENCES.get(name, 1e-300)
+    x = np.float64(x)  # Python's own floats raise where the function overflows
     with np.errstate(all="ignore"):
         assert_is(wg.grad(f)(x), first)
         assert_is(wg.grad(wg.grad(f))(x), second, atol)

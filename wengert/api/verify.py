@@ -124,10 +124,10 @@ def _compare_values(
         warnings.simplefilter("ignore")
         want, wanted_error = _outcome(f, *copied_args, **copied_kwargs)
     after = [x.copy() for x in outside]
+    want, copied_args, copied_kwargs = _copied(want), _copied(copied_args), _copied(copied_kwargs)
     for x, old in zip(outside, before, strict=True):
         with contextlib.suppress(ValueError):  # cannot be written to: then nothing was
             x[...] = old
-    want, copied_args, copied_kwargs = _copied(want), _copied(copied_args), _copied(copied_kwargs)
     for change in changes:
         change.undo()
     got, error = _outcome(compiled)

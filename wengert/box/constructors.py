@@ -61,7 +61,8 @@ def as_made(function: Any, y: Any) -> Any:
 
 
 _BARE: frozenset[Any] = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.linalg.tensordot, np.i0, np.cov,
-                                   np.roll, np.cross, np.linalg.cross, np.real_if_close))  # fmt: skip
+                                   np.roll, np.cross, np.linalg.cross, np.real_if_close, np.pad, np.zeros_like,
+                                   np.ones_like, np.full_like, np.empty_like))  # fmt: skip
 """Functions whose result is an array, also if it has no axes. Most of NumPy's then give a number."""
 
 

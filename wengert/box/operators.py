@@ -7,6 +7,7 @@ operator that the user wrote leaves a check behind (`ir/numbers.py`), where one 
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable
@@ -36,15 +37,23 @@ REPEATED: list[Callable[[Any, Any], Any]] = []
 def _with_sequence(op: Op, x: Any, y: Any) -> Any:
     """An operator between a list or tuple and a traced value: as between arrays, but Python's `[0.0] * n` repeats."""
     things, n = (x, y) if x.__class__ in _SEQUENCES else (y, x)
-    if op is e.multiply and isinstance(n, Traced) and n._is_python_number and dtype_of(n).kind in "bi":  # type: ignore[attr-defined]
+    if op is e.multiply and isinstance(n, Traced) and _counts(n):
         number = plain(n)
-        if number.__class__ in (int, bool):
+        if isinstance(number, int | np.integer):
             return things * number
+        if hasattr(n._owner, "apart"):
+            raise n._owner.apart("how often a list is repeated")
         for repeat in REPEATED:
             return repeat(things, n)
     if op in _SIGNS and isinstance(n, Traced) and n._is_python_number:  # type: ignore[attr-defined]
         raise TypeError(_not_for_sequences(op, x, y))
     return op(operand(x), operand(y))
+
+
+def _counts(n: Any) -> bool:
+    """Whether `[0] * n` has n items: where n is an integer, Python's or NumPy's, and no array."""
+    kind = dtype_of(n).kind
+    return kind in "bi" if n._is_python_number else kind in "iu" and not (shape_of(n) or n._is_array)
 
 
 _SIGNS = {e.add: "+", e.subtract: "-", e.multiply: "*", e.divide: "/", e.floor_divide: "//", e.remainder: "%",
@@ -95,7 +104,13 @@ _PARTIAL: dict[Op, Any] = {
     e.power: operator.pow,
 }
 """Operators that Python's numbers do not have everywhere where NumPy's have one."""
-_REAL = frozenset((int, float))
+_PYTHONS = frozenset((int, float, complex))
+
+
+def is_float_to_python(x: Any) -> bool:
+    """Whether a value is NumPy's float64, a class derived from Python's float: `1j * x` is one of Python's, since
+    Python's complex numbers know what to do with floats before NumPy's are asked."""
+    return isinstance(x, Traced) and dtype_of(x) == np.float64 and not (shape_of(x) or x._is_array)  # type: ignore[attr-defined]
 
 
 def try_in_python(apply: Any, x: Any, y: Any) -> None:
@@ -110,11 +125,15 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
             else:
                 Handlers.demand_alike(lambda: e.not_equal(y, 0), "ZeroDivisionError")
         return
-    if a.__class__ not in _REAL or b.__class__ not in _REAL:
+    is_complex = a.__class__ is complex or b.__class__ is complex
+    if a.__class__ is complex and is_float_to_python(y):
+        b = float(b)
+    if a.__class__ not in _PYTHONS or b.__class__ not in _PYTHONS:
         return
-    if (b != 0 if apply is not operator.pow else a > 0) or not is_of_user(sys._getframe(2)):  # type: ignore[operator]
+    goes_well = b != 0 if apply is not operator.pow else a != 0 if is_complex else a > 0 and b <= 1  # type: ignore[operator]
+    if goes_well or not is_of_user(sys._getframe(2)):
         return
-    if apply(a, b).__class__ is complex:
+    if apply(a, b).__class__ is complex and not is_complex:
         raise ValueError(COMPLEX_POWER)
 
 
@@ -174,6 +193,13 @@ def _is_numpys(x: Any) -> bool:
     return "_value" in state and x._value.__class__ in _NUMPYS and "_is_pythons" not in state  # type: ignore[attr-defined]
 
 
+def _are_pythons(x: Any, y: Any) -> bool:
+    """Whether an operator between two values is Python's, as far as is known."""
+    if _is_numpys(y):
+        return is_float_to_python(y) and not _is_numpys(x) and dtype_of(x).kind == "c"
+    return not _is_numpys(x)
+
+
 def binary(op: Op) -> tuple[Any, Any]:
     """An operator and its reflection. With a plain operand there is only one trace to ask.
 
@@ -199,7 +225,8 @@ def binary(op: Op) -> tuple[Any, Any]:
         if other.__class__ in PLAIN:
             if other.__class__ is np.ndarray and other.dtype.kind == "O":
                 return call2(op, out_of_objects(other), self)
-            return self._owner.binary(op, other, self)
+            y = self._owner.binary(op, other, self)
+            return python_number(y) if other.__class__ is complex and is_float_to_python(self) else y
         special = OPERANDS[other.__class__]
         return call2(op, other, self) if special is None else special(op, other, self)
 
@@ -224,8 +251,13 @@ def _of_floats(op: Op, x: Any, y: Any) -> Any:
         return None
     if op is e.divide:
         return call2(op, x, y) if other else None
-    is_small = other.__class__ is int and 0 <= other <= 2 and base > -1e150  # (Python raises where it overflows)
-    return python_number(call2(op, x, y)) if op is e.power and (base > 0 or is_small) else None
+    is_small = other.__class__ is int and 0 <= other <= 2 and base > -1e150
+    if op is not e.power or not (base > 0 or is_small):
+        return None
+    z = python_number(call2(op, x, y))
+    if inside(z) == math.inf and is_of_user(sys._getframe(2)):
+        base**other  # Python raises where it overflows
+    return z
 
 
 def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
@@ -236,7 +268,7 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
             return found
         if (quick := _of_floats(op, self, other)) is not None:
             return quick
-        is_pythons = not _is_numpys(self) and not _is_numpys(other)
+        is_pythons = _are_pythons(self, other)
         if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
             try_in_python(in_python, self, other)
         if other.__class__ is np.ndarray and other.dtype.kind == "O":
@@ -246,14 +278,14 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
         else:
             special = OPERANDS[other.__class__]
             y = call2(op, self, other) if special is None else special(op, self, other)
-        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
+        return python_number(y) if is_pythons and _is_weak(self) and (_is_weak(other) or _is_numpys(other)) else y
 
     def reflected(self: Any, other: Any) -> Any:
         if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
             return found
         if (quick := _of_floats(op, other, self)) is not None:
             return quick
-        is_pythons = not _is_numpys(self) and not _is_numpys(other)
+        is_pythons = _are_pythons(other, self)
         if is_pythons and other.__class__ in SCALARS:
             try_in_python(in_python, other, self)
         if other.__class__ is np.ndarray and other.dtype.kind == "O":
@@ -263,7 +295,7 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
         else:
             special = OPERANDS[other.__class__]
             y = call2(op, other, self) if special is None else special(op, other, self)
-        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
+        return python_number(y) if is_pythons and _is_weak(other) and (_is_weak(self) or _is_numpys(self)) else y
 
     return forward, reflected
 

@@ -81,6 +81,9 @@ _DEEPEST = 400
 """Branches are staged in each other to this depth: a function that calls itself until some value is reached is not."""
 
 
+_SELDOM, _SURELY_ENDLESS = 16, 60
+"""At every sixteenth branch inside of another it is asked how often a function calls itself; so many calls, each in a
+branch of the one before, have no end that is known: to go on to the depth above takes ten seconds."""
 _MOST = 600
 """So many branches are staged of functions that call themselves as data say: two calls each would be 2ⁿ."""
 
@@ -225,6 +228,9 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     if depth() > _DEEPEST:
         raise RecursionError
     session = current.session
+    if session is not None and session.deepest is None and depth() % _SELDOM == _SELDOM - 1:
+        if _calls_of_itself(session.code) > _SURELY_ENDLESS:
+            raise RecursionError
     if session is not None and session.deepest is not None:
         session.branches += 1
         if session.branches > _MOST:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert import raised
+from wengert import raised, tree
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
 from wengert.capture.deciding import condition as what_decides
@@ -482,17 +482,37 @@ def raise_when_run(error: BaseException) -> None:
             ok = e.logical_not(message.is_(code))
             running.state.capture.process(require, (ok,), {"error": name, "message": text})
         error = _saying(error, message.alternative(last))
+    if len(error.args) > 1:
+        error = _saying(error, *_shown(error.args))
     name, text = raised.name_of(type(error)), str.__str__(str(error))
     if raised.class_named(name) is not type(error):
         text = f"{type(error).__name__}: {text}"
     running.state.capture.process(require, (False,), {"error": name, "message": text})
 
 
-def _saying(error: BaseException, what: Any) -> BaseException:
+def _saying(error: BaseException, *what: Any) -> BaseException:
     """The same exception with another message."""
     other = copy.copy(error)
-    other.args = (what,)
+    other.args = what
     return other
+
+
+class _Unknown:
+    """What stands in the text of an exception for a value that only the compiled program knows, as in other texts."""
+
+    def __repr__(self) -> str:
+        return "…"
+
+
+_NOT_KNOWN = _Unknown()
+
+
+def _shown(said: Any) -> Any:
+    """What an exception says, if that is a container, without traced values."""
+    if said.__class__ not in (list, tuple, dict):
+        return said
+    parts, structure = tree.flatten(said)
+    return tree.unflatten(structure, [_NOT_KNOWN if isinstance(part, Traced) else part for part in parts])
 
 
 def assert_(condition: Any, message: Thunk | None) -> None:
@@ -505,6 +525,6 @@ def assert_(condition: Any, message: Thunk | None) -> None:
                 ok = e.logical_or(truth(condition), e.logical_not(said.is_(code)))
                 demand(ok, "AssertionError", str(said.alternative(code)))
             return
-        demand(truth(condition), "AssertionError", str.__str__(str(said)))
+        demand(truth(condition), "AssertionError", str.__str__(str(_shown(said))))
     elif not settled(condition):
         raise_(lambda: AssertionError(*([] if message is None else [message()])), None)

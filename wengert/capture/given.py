@@ -6,6 +6,7 @@ what the function finds outside).
 
     def step(state, dt):
         state["v"] += dt * state["a"]       # a result of the program, put into the caller's dict after each call
+        return state                        # the caller's dict
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert import tree
-from wengert.capture.effects import Effects, Place, refuse
+from wengert.capture.effects import MISSING, Effects, Place, refuse
 from wengert.capture.left import has_two_names
 from wengert.capture.objects import Content, Slot, content, put
 
@@ -31,6 +32,15 @@ class GivenContainer(NamedTuple):
     before: Content
 
 
+class TheGiven:
+    """Stands for a container of the caller's in what a function returns."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: Path):
+        self.path = path
+
+
 class GivenBack(NamedTuple):
     """What a container holds after a call: at each place a result, or what was at another place before."""
 
@@ -42,11 +52,17 @@ class GivenBack(NamedTuple):
         return Place(None, "a container that it was given", dict, lambda new: None, {})
 
     def put(self, values: list[Any], effects: Effects | None, arguments: tuple) -> None:
-        thing: Any = arguments
-        for slot in self.path:
-            thing = _parts(thing)[slot]
+        thing = at_path(arguments, self.path)
         before, new = content(thing), iter(values)
         put(thing, {slot: next(new) if old is None else before[old] for slot, old in self.slots})
+
+
+def at_path(arguments: tuple, path: Path) -> Any:
+    """A container among the arguments of a call."""
+    thing: Any = arguments
+    for slot in path:
+        thing = _parts(thing)[slot]
+    return thing
 
 
 def _parts(value: Any) -> Content:
@@ -72,8 +88,9 @@ def containers_given(value: Any, path: Path = ()) -> Iterator[GivenContainer]:
         yield from containers_given(part, (*path, slot))
 
 
-def given_back(given: list[GivenContainer], out: Any) -> tuple[list[GivenBack], list[list[Any]]]:
-    """What a function has put into the containers that it was given, and the values. They hold what they held then."""
+def given_back(given: list[GivenContainer], out: Any) -> tuple[list[GivenBack], list[list[Any]], Any]:
+    """What a function has put into the containers that it was given, the values, and what it returns. The containers
+    hold again what they held; where they are returned, `TheGiven` stands for them."""
     found, values = [], []
     for path, thing, before in given:
         now = content(thing)
@@ -81,13 +98,19 @@ def given_back(given: list[GivenContainer], out: Any) -> tuple[list[GivenBack], 
             continue
         put(thing, before)
         known = {id(value): slot for slot, value in reversed(before.items())}
-        slots = [(slot, slot if before.get(slot) is value else known.get(id(value))) for slot, value in now.items()]
+        slots = [
+            (slot, slot if before.get(slot, MISSING) is value else known.get(id(value))) for slot, value in now.items()
+        ]
         found.append(GivenBack(path, tuple(slots)))
         values.append([now[slot] for slot, old in slots if old is None])
-    own = {id(one.thing) for one in given}
-    if found and (has_two_names([out, values]) or any(id(x) in own for x in _containers_in(values))):
+    if not found:
+        return found, values, out
+    own = {id(one.thing): one.path for one in reversed(given)}
+    if has_two_names([out, values], own) or any(id(x) in own for x in _containers_in(values)):
         raise refuse("a container that it was given, so that it has another name, too,")
-    return found, values
+    parts, structure = tree.flatten_until(out, lambda x: id(x) in own)
+    found, values = found[::-1], values[::-1]  # what is inside first: its path is that of before
+    return found, values, tree.unflatten(structure, [TheGiven(own[id(x)]) if id(x) in own else x for x in parts])
 
 
 def _containers_in(value: Any) -> Iterator[Any]:

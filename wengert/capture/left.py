@@ -13,7 +13,7 @@ program, and no part of it (`IsChanged`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from types import CellType
 from typing import Any, NamedTuple
 
@@ -231,22 +231,25 @@ def _open_variable(session: Any, variable: Any, name: str) -> None:
             put(variable, {slot: session.external(value)})
 
 
-def has_two_names(value: Any) -> bool:
-    """Whether a list or dict is found in two places: results of programs are made anew, each by itself."""
+def has_two_names(value: Any, given: Container[int] = ()) -> bool:
+    """Whether a list or dict is found in two places: results of programs are made anew, each by itself. Those that were
+    `given` (their ids) are not."""
     seen: set[int] = set()
-    for container in _containers(value):
+    for container in _containers(value, given):
         if id(container) in seen:
             return True
         seen.add(id(container))
     return False
 
 
-def _containers(value: Any) -> Iterator[Any]:
+def _containers(value: Any, given: Container[int]) -> Iterator[Any]:
+    if id(value) in given:
+        return
     if value.__class__ in (list, dict):
         yield value
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _containers(item)
+            yield from _containers(item, given)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _containers(item)
+            yield from _containers(item, given)

@@ -25,7 +25,7 @@ from wengert.capture.assuming import Assumptions, can_begin_again, tells
 from wengert.capture.deep import EndlessRecursion
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.generated import Generated
-from wengert.capture.given import GivenBack, can_change, containers_given, given_back
+from wengert.capture.given import GivenBack, TheGiven, at_path, can_change, containers_given, given_back
 from wengert.capture.guards import AnyGuard, Guard, Path, always_holds, is_number, itself, same
 from wengert.capture.kept import Kept, Lengthens
 from wengert.capture.left import IsChanged, Left, LeftWhole, left_outside, open_inputs
@@ -174,7 +174,7 @@ class Captured:
     def returned(self, inputs: Sequence[Any], results: Sequence[Any], arguments: tuple = ((), {})) -> Any:
         """The same with arrays that the caller has already where the function would return them, from all inputs and
         the results of `called`; `arguments` are those of the call, into which something may have to be put."""
-        found = self._leaves(inputs, results)
+        found = self._leaves(inputs, results, arguments)
         if self.shared:
             as_returned(self.shared, found, inputs, results[len(self.block.results) :])
         if not self.left:
@@ -187,9 +187,12 @@ class Captured:
             one.put(values, None if current.session is None else current.session.effects, arguments)
         return out
 
-    def _leaves(self, leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    def _leaves(self, leaves: Sequence[Any], results: Sequence[Any], arguments: tuple = ((), {})) -> list[Any]:
         found = []
         for kind, place in self.places:
+            if kind == "given":
+                found.append(at_path(arguments, place))
+                continue
             y = leaves[place] if kind == "argument" else results[place] if kind == "result" else place
             found.append(without_axes(y) if place.__class__ is WithoutAxes else y)
         return found
@@ -486,7 +489,7 @@ def _run(request: _Request, pinned: dict[int, Any], orders: tuple, session: Sess
     open_inputs(session)
     out = staged_hooks.entered_by(request.f, session)(*args, **kwargs)
     close_pools(session)
-    put_back, put_there = given_back(own, out)
+    put_back, put_there, out = given_back(own, out)
     now, changed = tree.flatten((args, kwargs))
     if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
         raise refuse("a container that it was given")
@@ -513,7 +516,9 @@ def _what_is_left(session: Session, leaves: Sequence[Any], out: Any, put_back: S
         writes.append(len(formals) + k)
         outputs.append(session.box_of(session.inputs[k][0]))
     outside = [session.box_of(value) for value, _, _ in session.inputs]
-    lasting = [None if kind == "constant" else settled(y) for y, (kind, _) in zip(out_leaves, places, strict=True)]
+    lasting = [
+        None if kind in ("constant", "given") else settled(y) for y, (kind, _) in zip(out_leaves, places, strict=True)
+    ]
     shared, extras = found_among(lasting, leaves, outside, top)
     if any(isinstance(y, Box) and y._owner.alive is False for y in outputs[len(outputs) - len(writes) :]):
         raise made_outside()  # of a differentiation inside, which has ended
@@ -529,6 +534,9 @@ def _places(out_leaves: Sequence[Any], leaves: Sequence[Any], first_left: int) -
     outputs: list[Any] = []
     for y in out_leaves:
         is_bare = isinstance(y, Box) and not y.shape and y._is_array
+        if y.__class__ is TheGiven:
+            places.append(("given", y.path))
+            continue
         y = settled(y)
         if len(places) >= first_left and isinstance(y, Traced) and y.__class__ is not Sym:
             places.append(("constant", y))  # of a transformation inside, which has ended
@@ -540,7 +548,7 @@ def _places(out_leaves: Sequence[Any], leaves: Sequence[Any], first_left: int) -
             places.append(("result", (WithoutAxes if is_bare else int)(len(outputs))))
             outputs.append(clone(y))
         elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
-            places.append(("result", len(outputs)))
+            places.append(("result", (int if y.ndim else WithoutAxes)(len(outputs))))
             outputs.append(y)
         elif y.__class__ is ChosenWords:
             words.refused()

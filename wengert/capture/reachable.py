@@ -21,7 +21,7 @@ from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code
 from wengert.capture.objects import MUTABLE, content
 from wengert.capture.of_code import found_once
-from wengert.capture.session import is_object
+from wengert.capture.session import is_object, is_of_user
 from wengert.types import wrapped_in
 
 _MOST = 10000
@@ -58,6 +58,8 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
                 pending.append(wrapped_in(thing))  # grad(f) names f
                 continue
             writes = writes or _may_write(thing.__code__)
+            effects.note_function(thing)
+            pending += vars(thing).values()
             for name in _names_in(thing.__code__):
                 if name in thing.__globals__:
                     effects.note_global(thing.__globals__, name)
@@ -79,7 +81,13 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
             pending.append(wrapped)  # a compiled function
         elif is_object(thing):
             effects.note_object(thing)
-            pending += content(thing).values()
+            pending += [*content(thing).values(), kind]
+        elif isinstance(thing, type) and is_of_user(thing):
+            for name, value in vars(thing).items():
+                if not (name.startswith("__") or callable(value) or hasattr(value, "__get__")):
+                    effects.note_attribute(thing, name)
+                    pending.append(value)
+            pending += thing.__bases__
     for effects, array in arrays if writes else ():
         effects.note_array(array) if array.__class__ is np.ndarray else effects.note_box(array)
     return outside, given

@@ -19,10 +19,13 @@ from wengert.capture.instrument import staged
 from wengert.capture.recursion import MACHINE
 from wengert.capture.session import current
 from wengert.ops.elementwise import less_equal
-from wengert.ops.op import call
+from wengert.ops.op import Traced, call
 
 _MANY = 5
 """A function that is found so often among the calls under way is taken to go on for ever."""
+
+_DEEPEST_KNOWN = 150
+"""So many calls under way, of which each is known while the program is captured: nothing that is known ends them."""
 
 
 def endless(error: BaseException) -> set[CodeType]:
@@ -55,6 +58,8 @@ def _code_of(f: Any) -> Any:
 def recursed(depth: Any) -> None:
     """Raise where Python would: so many calls of one function are under way."""
     message = "maximum recursion depth exceeded"
+    if not isinstance(depth, Traced) and depth > _DEEPEST_KNOWN:
+        raise RecursionError(message)
     demand(call(less_equal, depth, deep.frames_allowed()), "RecursionError", message)
 
 

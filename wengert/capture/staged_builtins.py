@@ -99,7 +99,7 @@ def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
     def python_number(x: Any = default, /, *base: Any, **named: Any) -> Any:
         demand_number(x)
         if is_symbolic(x):
-            demand_real(x)
+            demand_real(x, original)
         if base or named:  # of a text
             return eager(x, *base, **named)
         if is_symbolic(x) and dtype is np.int64:

@@ -65,6 +65,8 @@ def truth(x: Any) -> Any:
     """The truth value of a symbol, as a symbol."""
     x = settled(x)
     if shape_of(x):
+        if all(n.__class__ is int for n in shape_of(x)) and 0 in shape_of(x):
+            return bool(np.empty(shape_of(x)))  # raises, or warns that it will
         for n in shape_of(x):
             demand(e.equal(known(n), 1), "The truth value of an array with more than one element is ambiguous. "
                                          "Use a.any() or a.all()")  # fmt: skip

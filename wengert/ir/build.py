@@ -32,7 +32,7 @@ from wengert.ir import numbers
 from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
 from wengert.ir.interpret import apply_node
-from wengert.ir.lengths import as_length, backwards, interval, is_whole, placed
+from wengert.ir.lengths import as_length, backwards, demand_axes, interval, is_whole, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
@@ -93,6 +93,7 @@ _MODES = frozenset((str(_FOLDER / "tape.py"), str(_FOLDER / "dual.py")))
 
 def _placed_to_write(args: tuple, pattern: tuple) -> tuple[tuple, dict]:
     """The operands and parameters of a write: slices that run backwards become ones that do not."""
+    demand_axes(args[0], pattern)
     turned = backwards(shape_of(args[0]), args[2:], pattern, to_write=True)
     if turned is not None:
         args, pattern = (args[0], _flipped(args[1], len(turned.steps), turned.axes), *args[2:]), turned.forwards
@@ -294,6 +295,7 @@ class Capture(Trace):
 
     def _index(self, args: tuple, pattern: tuple) -> Any:
         x, *arrays = args
+        demand_axes(x, pattern)
         found = backwards(shape_of(x), arrays, pattern)
         if found is not None:
             part = flip(index(x, *arrays, pattern=found.forwards), axis=found.axes)

@@ -15,7 +15,8 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ir.analysis.ranges import INT, UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
-from wengert.ops.index import arrays_come_first, explicit, place
+from wengert.ops.index import FLAG, arrays_come_first, explicit, place
+from wengert.ops.op import Traced
 from wengert.ops.shape import astype
 from wengert.types import broadcast_shapes, dtype_of, shape_of
 
@@ -137,6 +138,17 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
     return slice(start, stop, None if step == 1 else step), count
 
 
+def demand_axes(x: Any, pattern: tuple) -> None:
+    """Raise what NumPy raises if an array has not as many axes as an index asks for."""
+    used = sum(1 for item in pattern if not (item is None or item is Ellipsis or item is FLAG))
+    n = len(shape_of(x))
+    if used > n:
+        raise IndexError(
+            f"too many indices for array: array is {n}-dimensional, but {used} were indexed"
+            if n or (isinstance(x, Traced) and x._is_array) else "invalid index to scalar variable."  # type: ignore[attr-defined]
+        )  # fmt: skip
+
+
 class Backwards(NamedTuple):
     """An index with slices that go backwards, as what is taken forwards, reversed, and then of every so many."""
 
@@ -173,7 +185,7 @@ def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple, to_write: boo
                 steps.append(slice(None))
         elif item is None:
             steps.append(slice(None))
-        axis += item is not None
+        axis += item is not None and item is not FLAG
     steps += [slice(None)] * (len(shape) - axis)
     if not axes or any(shape_of(a) or dtype_of(a).kind == "b" for a in arrays):
         return None

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.operators import COMPLEX_POWER
+from wengert.box.operators import COMPLEX_POWER, is_float_to_python
 from wengert.box.operators import python_number as number_of_python
 from wengert.box.writing import settled
 from wengert.ir.infer import demand_which, is_either, is_weak, results
@@ -27,7 +27,7 @@ from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
 from wengert.ops.op import TABLE, Op, Traced
-from wengert.ops.shape import as_integer, astype
+from wengert.ops.shape import as_integer, astype, imag, real
 from wengert.ops.sizes import raise_unless
 from wengert.ops.succeeds import Handlers
 from wengert.running import running
@@ -95,18 +95,22 @@ def check(ok: Any, error: str, message: str) -> None:
 def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     """An operator that the user wrote, between values of which one is traced."""
     kinds = python_class(x), python_class(y)
+    if kinds == (complex, None) and is_float_to_python(y) and innermost(y) is not None:
+        kinds = complex, float
     if None in kinds:
         if name not in _BITWISE and not (name in TABLE and TABLE[name].compares):
             _demand_which_booleans(name, x, y)
         return op(x, y)
     if name in TABLE and TABLE[name].compares:
+        if complex in kinds and name in _ORDERS:
+            _ORDERS[name](*[kind() for kind in kinds if kind])  # raises what Python raises
         return noted_boolean(op(x, y))
     if name not in _BITWISE:
         x, y = [python_int(v) if kind is bool else v for v, kind in zip((x, y), kinds, strict=True)]
     if name == "power" and kinds[0] in (bool, int) and kinds[1] in (bool, int) and _is_negative(y):
         x = float(x) if x.__class__ in SCALARS else python_number(astype(x, dtype=np.dtype(float)))
-    before = CHECKS.get(name)
-    if before is not None and complex not in kinds:
+    before = (CHECKS if complex not in kinds else _COMPLEX_CHECKS).get(name)
+    if before is not None:
         before(x, y)
     z = op(x, y)
     after = _RESULTS.get(name)
@@ -183,6 +187,18 @@ def _divisor(operate: Callable) -> Callable[[Any, Any], None]:
     return check_divisor
 
 
+def _complex_divisor(x: Any, y: Any) -> None:
+    check(e.not_equal(y, 0), "ZeroDivisionError", message_of(operator.truediv, 1j, 0j))
+
+
+def _complex_power(x: Any, p: Any) -> None:
+    if p.__class__ in SCALARS and not p.imag and p.real >= 0:
+        return
+    has_none = e.logical_or(e.less(real(p), 0), e.not_equal(imag(p), 0)) if isinstance(p, Traced) else True
+    ok = e.logical_not(e.logical_and(e.equal(x, 0), has_none))
+    check(ok, "ZeroDivisionError", message_of(operator.pow, 0j, -1))
+
+
 def _within(name: str) -> Callable[[Any, Any], None]:
     def check_result(x: Any, y: Any) -> None:
         if dtype_of(x).kind not in "bi" or dtype_of(y).kind not in "bi":
@@ -247,6 +263,11 @@ CHECKS: dict[str, Callable[[Any, Any], None]] = {
     "right_shift": _shift("right_shift", operator.rshift),
 }
 """What must hold of two of Python's numbers before an operator is applied."""
+
+_COMPLEX_CHECKS: dict[str, Callable[[Any, Any], None]] = {"divide": _complex_divisor, "power": _complex_power}
+"""The same where one of them is complex."""
+
+_ORDERS = {"less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge}
 
 _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
 

@@ -69,6 +69,8 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
                     raise TypeError("slice indices must be integers or None or have an __index__ method")
             pattern.append(item)
         elif item is None or item is Ellipsis or item.__class__ is int:
+            if item is Ellipsis and any(other is Ellipsis for other in pattern):
+                raise IndexError("an index can only have a single ellipsis ('...')")
             pattern.append(item)
         elif isinstance(item, np.integer):
             pattern.append(int(item))

@@ -15,9 +15,11 @@ from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, demand, flat, in_double, pick, stacked
 from wengert.box.functions.piecewise import Piecewise, double, piece_of
 from wengert.box.functions.shapes import moveaxis
+from wengert.box.writing import own_array
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.index import index
+from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.types import ndim_of, shape_of
 
@@ -74,7 +76,8 @@ class Polynomial(Holder):
         return stacked(arranged, 0)
 
     def derivative(self, x: Any, der: int = 1) -> Any:
-        return index(self.derivatives(x, der + 1), pattern=(der,))
+        y = index(self.derivatives(x, der + 1), pattern=(der,))
+        return own_array(y) if isinstance(y, Traced) and not shape_of(y) else y
 
     def __call__(self, x: Any) -> Any:
         return self.derivative(x, 0)

@@ -151,7 +151,7 @@ def fitted(x: Any, dtype: np.dtype) -> Any:
     """What is put into an array of real numbers, items of lists too: Python's complex numbers are none, and Python's
     integers have to fit among integers, where others wrap around."""
     if isinstance(x, Traced) and dtype.kind in "iuf" and dtype_of(x).kind == "c" and not shape_of(x):
-        demand_real(x)
+        demand_real(x, float if dtype.kind == "f" else int)
     if dtype.kind not in "iu":
         return x
     if x.__class__ is int:
@@ -170,10 +170,10 @@ def inexact(x: Any) -> Any:
     return x if is_inexact(dtype_of(x)) else cast(x, float)
 
 
-def demand_real(x: Any) -> None:
+def demand_real(x: Any, kind: Callable = float) -> None:
     """Refuse one of Python's complex numbers where a real one is wanted; NumPy drops the imaginary part of its own."""
     if dtype_of(x).kind == "c" and x._is_python_number:
-        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+        kind(0j)  # raises what Python raises
 
 
 def cast(x: Any, dtype: Any) -> Any:

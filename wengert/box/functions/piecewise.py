@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.box.contents import Holder
 from wengert.box.functions.operands import answer, array, cast, flat, in_double, interval_in, join, pick, stacked
+from wengert.box.writing import own_array
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -91,12 +92,12 @@ class Piecewise(Holder):
         return y
 
     def _arranged(self, y: Any, shape: tuple[int, ...]) -> Any:
-        """Points in their shape, at the place of the axis along which the data were."""
+        """Points in their shape, at the place of the axis along which the data were; a single one is an array, too."""
         rest, n, k = shape_of(y)[1:], len(shape), self.axis
         y = s.reshape(y, shape=(*shape, *rest))
         if k and rest:
             y = s.transpose(y, axes=(*range(n, n + k), *range(n), *range(n + k, n + len(rest))))
-        return y
+        return own_array(y) if isinstance(y, Traced) and not shape_of(y) else y
 
     # ------------------------------------------------------------------------------- derivatives and antiderivatives
 

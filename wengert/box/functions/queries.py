@@ -48,7 +48,9 @@ def _stand_in(x: Any) -> Any:
 
 
 def _of_few(x: Any) -> Any:
-    """Something of the same dtype and as many axes."""
+    """Something of the same dtype and as many axes; for a number of Python's own, one of these."""
+    if x._is_python_number:
+        return np.zeros((), dtype_of(x)).item()
     return np.broadcast_to(np.zeros((), dtype_of(x)), (1,) * ndim_of(x))
 
 

@@ -142,7 +142,7 @@ def kurtosis(a: Any, axis: Any = 0, fisher: bool = True, bias: bool = True, *, k
 
 
 def _without_axis(y: Any, axis: int, keepdims: bool) -> Any:
-    return y if keepdims else FUNCTIONS[np.squeeze](y, axis=axis)
+    return y if keepdims else FUNCTIONS[np.squeeze](y, axis=axis)[()]  # (a number, and not an array without axes)
 
 
 def kstat(data: Any, n: int = 2, *, axis: Any = None, keepdims: bool = False) -> Any:
