@@ -1,6 +1,7 @@
 """Compiled functions that read files: what is in them is part of the program, as long as it stays the same."""
 
 import array
+import contextlib
 import csv
 import io
 import json
@@ -137,9 +138,33 @@ def queued(x):
     return x * total
 
 
-@pytest.mark.parametrize("f", [characters, lines, written, rows, queued])
+def printed(x):
+    stream = io.StringIO()
+    for k in range(40):
+        print("ab", k, file=stream, end="")
+    return x * len(stream.getvalue())
+
+
+def directed(x):
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        print("abc")
+    return x * len(stream.getvalue())
+
+
+@pytest.mark.parametrize("f", [characters, lines, written, rows, queued, printed, directed])
 def test_what_keeps_a_place_goes_on_in_each_iteration(f):
     np.testing.assert_array_equal([wg.jit(f)(1.5), wg.jit(wg.grad(f))(1.5)], [f(1.5), f(1.0)])
+
+
+@pytest.mark.parametrize("into", [lambda s, x: print(x, file=s), lambda s, x: s.write(f"{x:.3f}")])
+def test_numbers_of_the_program_in_a_stream(into):
+    def f(x):
+        stream = io.StringIO()
+        into(stream, x)
+        return x * len(stream.getvalue())
+
+    with pytest.raises(StagingError, match="written into a stream that was made inside"):
+        wg.jit(f)(2.0)
 
 
 def test_a_stream_in_a_branch_that_data_decide():

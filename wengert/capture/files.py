@@ -22,6 +22,7 @@ from wengert.capture.containers import about_to_go_on
 from wengert.capture.guards import FileGuard
 from wengert.capture.session import Session, current
 from wengert.capture.values import is_symbolic
+from wengert.errors import StagingError
 
 _OPENING = (builtins.open, io.open)
 _READING_BY_NAME = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
@@ -48,11 +49,22 @@ def reading(f: Any) -> Callable | None:
             return None
         if f.__name__ in _GOING_ON:
             about_to_go_on(owner, "a stream or file that was opened outside is read or written")
+            return functools.partial(into_stream, f)
         return f
     is_opening = any(f is opens for opens in _OPENING)
     if is_opening or any(f is reads for reads in _READING_BY_NAME) or reads_by_name(f):
         return functools.partial(_by_name, session, f, is_opening)
     return None
+
+
+def into_stream(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """What reads or writes a stream that was made inside, which is done while a function is captured."""
+    if any(map(is_symbolic, tree.leaves((args, kwargs)))):
+        raise StagingError(
+            "a value that is known only when the compiled program runs is written into a stream that was made inside",
+            remedy="keep the values in a list or an array and write them outside, or use jit(f, fallback=True)",
+        )
+    return f(*args, **kwargs)
 
 
 def reads_by_name(f: Any) -> bool:

@@ -33,8 +33,9 @@ import numpy as np
 
 from wengert import tree
 from wengert.capture.assuming import Telling
+from wengert.capture.containers import about_to_go_on
 from wengert.capture.effects import USED_UP_ONCE
-from wengert.capture.files import Refused, reading, reads_by_name
+from wengert.capture.files import Refused, into_stream, reading, reads_by_name
 from wengert.capture.session import current
 from wengert.capture.values import is_symbolic
 from wengert.control.effects import called_back
@@ -64,6 +65,18 @@ def _in_order(f: Callable, results: Sequence[Found] = (), failures: Sequence[str
         return found[0] if results else None
 
     return called
+
+
+def _printing(*args: Any, **kwargs: Any) -> None:
+    """`print`. What goes into a stream that was made inside, or that `sys.stdout` was directed to, can be read there, so
+    it is written while the function is captured."""
+    file = kwargs.get("file")
+    file = sys.stdout if file is None else file
+    if isinstance(file, io.IOBase) and current.session is not None and current.session.is_made_inside(file):
+        about_to_go_on(file, "a stream is printed into")
+        into_stream(print, *args, **kwargs)
+    else:
+        _in_order(print)(*args, **kwargs)
 
 
 _TOLD = frozenset(
@@ -179,5 +192,7 @@ def outside(f: Any) -> Callable | None:
         if reads := reading(f):
             return _or_refused(f, reads)
         raise _refuse(f)
+    if f is print:
+        return _printing
     failures = _IMPOSSIBLE if known and f in _TOLD else ("ValueError",) if f is time.sleep else ()
     return _in_order(f, CALLED_BACK[f], failures) if known else None
