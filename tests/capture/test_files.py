@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import queue
 
 import numpy as np
 import pytest
@@ -151,7 +152,16 @@ def directed(x):
     return x * len(stream.getvalue())
 
 
-@pytest.mark.parametrize("f", [characters, lines, written, rows, queued, printed, directed])
+def waiting(x):
+    jobs, total = queue.Queue(), 0.0
+    for k in range(40):
+        jobs.put(x * k)
+    while not jobs.empty():
+        total = total + jobs.get()
+    return total
+
+
+@pytest.mark.parametrize("f", [characters, lines, written, rows, queued, printed, directed, waiting])
 def test_what_keeps_a_place_goes_on_in_each_iteration(f):
     np.testing.assert_array_equal([wg.jit(f)(1.5), wg.jit(wg.grad(f))(1.5)], [f(1.5), f(1.0)])
 

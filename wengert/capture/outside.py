@@ -16,6 +16,7 @@ import itertools
 import logging
 import os
 import pathlib
+import queue
 import secrets
 import shutil
 import signal
@@ -68,7 +69,7 @@ def _in_order(f: Callable, results: Sequence[Found] = (), failures: Sequence[str
 
 
 def _printing(*args: Any, **kwargs: Any) -> None:
-    """`print`. What goes into a stream that was made inside, or that `sys.stdout` was directed to, can be read there, so
+    """`print`. What goes into a stream that was made inside, or that `sys.stdout` was directed to, can be read there:
     it is written while the function is captured."""
     file = kwargs.get("file")
     file = sys.stdout if file is None else file
@@ -175,6 +176,9 @@ def outside(f: Any) -> Callable | None:
             if f.__name__ in ("write", "writelines", "flush"):
                 return _in_order(f)
             raise _refuse(f)
+        if isinstance(owner, queue.Queue):  # with locks, that are not part of a program
+            about_to_go_on(owner, "a queue is used")
+            return f
         if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "utcnow", "today"):
             raise _refuse(f)
     if kind is FunctionType and f.__module__ == "numexpr.necompiler" and f.__name__ in ("evaluate", "re_evaluate"):
