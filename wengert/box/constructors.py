@@ -171,7 +171,7 @@ _MAKE_ARRAYS = (
 )
 for _name in _MAKE_ARRAYS.split():
     CONSTRUCTORS[getattr(np, _name)] = _of_plain(getattr(np, _name))
-for _function in _BARE:
+for _function in _BARE - CONSTRUCTORS.keys():
     CONSTRUCTORS[_function] = _of_plain(_function)
 
 

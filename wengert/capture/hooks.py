@@ -616,9 +616,10 @@ def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
         return a if keeps else without_cells(a)
     if a.__class__ is SparseMatrix and not keeps:
         return a.plain_if_known()
-    if is_user_function(a) or (makes and _is_only_called(a)):
+    is_function = type(a) is FunctionType
+    if is_user_function(a) or (makes and not is_function and _is_only_called(a)):
         return instrument(a)
-    found = replacement_of(a) if type(a) is FunctionType else None  # map(np.asarray_chkfinite, xs)
+    found = replacement_of(a) if is_function else None  # map(np.asarray_chkfinite, xs)
     return found or (a if python_of(a) is None else call(a))
 
 

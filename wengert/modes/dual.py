@@ -142,11 +142,11 @@ def push(
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 dots.append(None)
-        cut = trace.cut or trace.text
+        cut, search = trace.cut or trace.text, trace.searches.ended()
         if warns and cut is not None and all(dot is None for dot in dots):
             warn_of_constant(cut)
-        elif warns and trace.searches.found is not None:
-            warn_of_search(trace.searches.found)
+        elif warns and search is not None:
+            warn_of_search(search)
         if watch is not None:
             watch.pushed(values, dots)
         return values, dots

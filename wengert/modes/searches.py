@@ -93,6 +93,11 @@ class Searches:
         self._places: dict[Any, _Place] = {}
         self.found: Cutoff | None = None
 
+    def ended(self) -> Cutoff | None:
+        """What was found. Places hold what was compared, which holds the trace: it is let go of."""
+        self._places.clear()
+        return self.found
+
     def look_at(self, trace: Any, op: Op, values: tuple, slope: Callable[[], float]) -> None:
         """A trace decides something by these plain values; `slope` is the size of the derivative of their difference,
         or of the only one."""

@@ -443,7 +443,7 @@ def record(
                 values.append(y)
                 places.append(None)
         program = Recorded(trace.nodes, len(primals), places, trace.cut or trace.text)
-        program.search = trace.searches.found
+        program.search = trace.searches.ended()
         program.intervals = enclosing(*primals, *values)
         program.library = trace.library
         is_one = not any(x.__class__ is np.ndarray and x.ndim for x in primals)

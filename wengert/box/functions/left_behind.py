@@ -26,7 +26,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.contents import Content
-from wengert.box.functions.lifted import Kind, Lifted, described, kind_of
+from wengert.box.functions.lifted import HolderKind, Lifted, described, kind_of
 from wengert.box.withheld import Withheld, holds_inexact
 from wengert.box.writing import plain
 from wengert.errors import UnsupportedFunctionError
@@ -234,7 +234,7 @@ class _Globals:
                 self.namespace.pop(name, None)
 
 
-_GLOBALS = Kind(_Globals.parts, lambda _, x, contents: x.put(contents), lambda x: x)
+_GLOBALS = HolderKind(_Globals.parts, lambda _, x, contents: x.put(contents), lambda x: x)
 _MOST = 10_000
 """So many things are looked at."""
 

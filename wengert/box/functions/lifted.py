@@ -127,7 +127,7 @@ class Lifted:
         self._copies, self._originals = {}, {}
         return self._rebuilt(self.thing, values, {})
 
-    def holders(self) -> Iterator[tuple[Any, Kind]]:
+    def holders(self) -> Iterator[tuple[Any, HolderKind]]:
         """Containers, objects and functions that were found, which may come to hold something else."""
         for x in self._kept:
             kind = kind_of(x)
@@ -150,7 +150,7 @@ class Lifted:
             }
         return found
 
-    def copies(self) -> Iterator[tuple[Any, Kind, Any, Content]]:
+    def copies(self) -> Iterator[tuple[Any, HolderKind, Any, Content]]:
         """Things with the copies that were made last, and what these were given."""
         for x, kind in self.holders():
             if id(x) in self._copies:
@@ -189,7 +189,7 @@ class Lifted:
             running.state.capture.note_created(made[id(x)])  # as the one that it is a copy of: its arrays are no inputs
         return made[id(x)]
 
-    def _current(self, x: Any, kind: Kind) -> Content:
+    def _current(self, x: Any, kind: HolderKind) -> Content:
         """What something from outside holds now, with the traced values that it held when it was found."""
         held, now = self._held[id(x)], kind.parts(x)
         if len(now) != len(held) and not all(where in ("key", "attribute") for where, _ in now):
@@ -229,7 +229,7 @@ def is_filled(cell: CellType) -> bool:
 # ------------------------------------------------------------------------------- what things hold, and others like them
 
 
-class Kind(NamedTuple):
+class HolderKind(NamedTuple):
     """Things of one kind: what they hold, and how to make another that holds something else. `made(x, parts)` gives it,
     or, of things that may hold themselves, `made(new, x, parts)` fills a blank one."""
 
@@ -284,35 +284,35 @@ def _filled(new: Any, x: Any, parts: Content) -> None:
     put(new, parts)
 
 
-_KINDS: dict[type, Kind] = {
-    FunctionType: Kind(_parts_of_function, _fill_function, _blank_function),
-    MethodType: Kind(
+_KINDS: dict[type, HolderKind] = {
+    FunctionType: HolderKind(_parts_of_function, _fill_function, _blank_function),
+    MethodType: HolderKind(
         lambda x: _listed(x.__func__, x.__self__), lambda x, parts: MethodType(parts["part", 0], parts["part", 1])
     ),
-    functools.partial: Kind(lambda x: _listed(x.func, x.args, x.keywords), _made_partial),
-    functools.lru_cache(len).__class__: Kind(lambda x: _listed(x.__wrapped__), lambda x, parts: parts["part", 0]),
-    SparseMatrix: Kind(lambda x: _listed(x.entries), lambda x, parts: x.with_entries(parts["part", 0])),
+    functools.partial: HolderKind(lambda x: _listed(x.func, x.args, x.keywords), _made_partial),
+    functools.lru_cache(len).__class__: HolderKind(lambda x: _listed(x.__wrapped__), lambda x, parts: parts["part", 0]),
+    SparseMatrix: HolderKind(lambda x: _listed(x.entries), lambda x, parts: x.with_entries(parts["part", 0])),
 }
-_TUPLE = Kind(_parts_of_tuple, _made_tuple)
-_HELD = Kind(lambda x: {("attribute", name): part for name, part in parts_of_held(x).items()}, _made_held)
-_OBJECT = Kind(content, _filled, blank)
+_TUPLE = HolderKind(_parts_of_tuple, _made_tuple)
+_HELD = HolderKind(lambda x: {("attribute", name): part for name, part in parts_of_held(x).items()}, _made_held)
+_OBJECT = HolderKind(content, _filled, blank)
 _CONTAINERS = (list, dict, deque)
 
 
-def kind_of(x: Any) -> Kind | None:
+def kind_of(x: Any) -> HolderKind | None:
     """How a thing is looked into: by its own class, since some have another one for an attribute, or none."""
     own: Any = type(x)
     return _kind_of_class(own)
 
 
 @functools.lru_cache(maxsize=4096)
-def _kind_of_class(cls: type) -> Kind | None:
+def _kind_of_class(cls: type) -> HolderKind | None:
     """How things of a class are looked into; `None` if there is nothing to find."""
     if cls in _KINDS:
         return _KINDS[cls]
     if cls in AROUND:
         attribute, around = AROUND[cls]
-        return Kind(lambda x: _listed(getattr(x, attribute)), lambda x, parts: around(x, parts["part", 0]))
+        return HolderKind(lambda x: _listed(getattr(x, attribute)), lambda x, parts: around(x, parts["part", 0]))
     if issubclass(cls, Held):
         return _HELD
     if issubclass(cls, tuple):
