@@ -1,4 +1,4 @@
-"""Dicts with keys that data decide: bins, cells of a grid, states of dynamic programs."""
+"""Dicts and sets with keys that data decide: bins, cells of a grid, states of dynamic programs, what was seen."""
 
 import math
 from collections import Counter, OrderedDict, defaultdict
@@ -123,8 +123,28 @@ def what_is_missing(x):
         return 7 * x * held[int(10 * x)]
 
 
+def seen_before(x):
+    seen, total = set(), 0.0
+    for k in range(24):
+        if (int(x * k), k % 2) in seen:
+            continue
+        seen.add((int(x * k), k % 2))
+        total += (x * k) ** 2
+    return total * len(seen)
+
+
+def in_no_order(x):
+    places, left = {-1}, set((int(3 * x), int(30 * x)))
+    for k in range(12):
+        places.add(int(x * k) % 5)
+        left.discard(k)
+    if places and 4 not in places:
+        places.remove(-1)
+    return x * sum(places) + max(places) + sum(k * x**2 for k in sorted(places)) + (x if 9 in left else 2 * x)
+
+
 PROGRAMS = [
-    bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted,
+    seen_before, in_no_order, bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted,
     taken_out, in_order, what_is_missing,
 ]  # fmt: skip
 
@@ -174,7 +194,22 @@ def compared(x):
     return 1.0 if held == {3: x} else 2.0
 
 
-@pytest.mark.parametrize("f", [lists, given, shown, compared], ids=lambda f: f.__name__)
+def gone_through(x):
+    places, total = set(), 0.0
+    for k in range(12):
+        places.add(int(x * k))
+    for k in places:
+        total += k * x
+    return total
+
+
+def joined(x):
+    places = set()
+    places.add(int(10 * x))
+    return x * len(places | {3})
+
+
+@pytest.mark.parametrize("f", [lists, given, shown, compared, gone_through, joined], ids=lambda f: f.__name__)
 def test_what_is_refused(f):
     with pytest.raises(WengertError):
         wg.jit(f)(0.33)

@@ -523,6 +523,8 @@ class Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         return at(hook(MADE, node), node) if joins else node
 
-    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+    def visit_Dict(self, node: Any) -> ast.AST:
         self.generic_visit(node)
         return at(hook(MADE, node), node)
+
+    visit_Set = visit_Dict

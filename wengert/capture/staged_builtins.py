@@ -24,7 +24,7 @@ from wengert.capture.copying import COPYING
 from wengert.capture.deciding import condition
 from wengert.capture.draws import Made
 from wengert.capture.followed.filtered import FilteredSet
-from wengert.capture.followed.tables import OpenDict
+from wengert.capture.followed.tables import OpenTable
 from wengert.capture.growing import as_array, earlier_of, length_of
 from wengert.capture.iteration import (
     Items,
@@ -237,7 +237,7 @@ def _isinstance(x: Any, classes: Any) -> Any:
         return whether(x, lambda one: _isinstance(one, classes))
     if x.__class__ is ChosenWords:
         words_refused()
-    if x.__class__ is Made or isinstance(x, (FilteredSet, OpenDict)):
+    if x.__class__ is Made or isinstance(x, (FilteredSet, OpenTable)):
         return issubclass(x.stands_for, classes)
     if isinstance(x, Box) and issubclass(int, classes) != issubclass(float, classes):
         _demand_one_class(x)
@@ -248,7 +248,7 @@ def _isinstance(x: Any, classes: Any) -> Any:
 def _type(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], Box):
         _demand_one_class(args[0])
-    if len(args) == 1 and isinstance(args[0], (FilteredSet, OpenDict)):
+    if len(args) == 1 and isinstance(args[0], (FilteredSet, OpenTable)):
         return args[0].stands_for
     return hooks.REPLACEMENTS[type](*args, **kwargs)
 

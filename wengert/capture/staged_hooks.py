@@ -62,7 +62,7 @@ from wengert.capture.draws import generator_made, random_method
 from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.filtering import EXTREMES, is_filtered, kept
-from wengert.capture.followed.tables import OpenDict
+from wengert.capture.followed.tables import OpenTable
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -153,11 +153,13 @@ _GOING_THROUGH: dict[Any, Callable] = {
        for f in (list, tuple, min, max, sorted, deque, math.fsum, math.prod, np.fromiter)},
 }  # fmt: skip
 """Functions that go through all items of an iterable, or up to one: what they do with a generator."""
+_IN_ANY_ORDER = frozenset((sum, any, all, min, max, sorted, math.fsum, math.prod))
+"""Those of which the result is the same in any order of the items."""
 
 
 def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
     """Call one of those, which may be given a generator."""
-    args = tuple(map(keys_of, args))
+    args = tuple([keys_of(a, f in _IN_ANY_ORDER) for a in args])
     if f is Counter:
         lists = [listed(a) if is_generated(a) else list(a) if hasattr(a.__class__, "__next__") else a for a in args]
         return MAKING[f](*lists, **options)
@@ -226,7 +228,7 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
             return getattr(session.mapping(owner), name)
         if name == "get":
             return functools.partial(_get, session, owner)
-    if isinstance(owner, dict) and name in ("setdefault", "pop", "get"):
+    if name in (_UNDER_KEY if isinstance(owner, dict) else _OF_SETS if owner.__class__ is set else ()):
         return functools.partial(_under_key, f, session)
     if isinstance(owner, str) and name in ("format", "join"):
         return functools.partial(staged_texts.format if name == "format" else staged_texts.join, owner)
@@ -245,6 +247,7 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
     return None
 
 
+_UNDER_KEY, _OF_SETS = ("setdefault", "pop", "get"), ("add", "discard", "remove")
 _KEEP_STATE = frozenset(("array", "sqlite3", "zlib", "_csv", "_pickle", "_queue", "_bz2", "_lzma", "_hashlib", "_md5",
                          "_sha1", "_sha2", "_sha256", "_sha512", "_sha3", "_blake2"))  # fmt: skip
 """Modules in C whose objects are others after each call of a method."""
@@ -280,7 +283,7 @@ def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
 
 
 def _under_key(f: Any, session: Any, key: Any, *default: Any, **options: Any) -> Any:
-    """A method of a dict that is given a key."""
+    """A method of a dict or set that is given a key."""
     owner = f.__self__
     refuse_computed(owner, key)
     if isinstance(owner, MUTABLE) and f.__name__ in CHANGING:
@@ -347,7 +350,7 @@ def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) ->
         return each_argument(_with_known(f, named), args, kwargs)
     if named is len and len(args) == 1 and is_filtered(args[0]):
         return staged(type(args[0]).__len__)(args[0])
-    if named is len and len(args) == 1 and args[0].__class__ is OpenDict:
+    if named is len and len(args) == 1 and isinstance(args[0], OpenTable):
         return length_of(args[0])
     if named is len:  # which does not look at the items
         return f(*args, **kwargs)
@@ -402,7 +405,7 @@ def made(container: Any) -> Any:
     """A list or dict that was just made."""
     if container.__class__ is list and any(item.__class__ is PooledRow for item in container):  # [*row], list(row)
         container[:] = [item.items(item.holder) if item.__class__ is PooledRow else item for item in container]
-    return made_dict(container) if container.__class__ is dict else note_created(container)
+    return made_dict(container) if container.__class__ in (dict, set) else note_created(container)
 
 
 def given(value: Any) -> Any:
@@ -443,12 +446,7 @@ def operate(name: str, a: Any, b: Any) -> Any:
     return note_created(result) if result.__class__ is list and result is not a else result
 
 
-def _making(kind: Any) -> Callable:
-    return lambda *args, **kwargs: made(kind(*args, **kwargs))
-
-
 BUILTINS.update(MAKING)
-BUILTINS[set] = _making(set)
 
 
 @replaces(deque)

@@ -1,8 +1,8 @@
-"""Dicts with keys that only the program knows: `counts[int(x)] += w`.
+"""Dicts and sets with keys that only the program knows: `counts[int(x)] += w`, `seen.add(int(x))`.
 
 Such a key cannot be hashed. So where nothing else helps (a loop that is written out may know its keys) the function is
-captured once more, and what is made where that dict was made is a `OpenDict` (`followed/tables.py`): two lists, of keys
-and of values, which the program fills.
+captured once more, and what is made where that dict or set was made is an `OpenDict` or `OpenSet`
+(`followed/tables.py`): lists, of keys and of values, which the program fills.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from wengert.capture.classes import meet
 from wengert.capture.containers import note_created
 from wengert.capture.followed import tables
-from wengert.capture.followed.tables import OpenDict
+from wengert.capture.followed.tables import OpenDict, OpenSet, OpenTable
 from wengert.capture.instrument import staged
 from wengert.capture.opened import is_open
 from wengert.capture.session import current
@@ -22,11 +22,11 @@ from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError, user_frame
 from wengert.types import dtype_of, shape_of
 
-_KINDS = (dict, defaultdict, OrderedDict, Counter)
+_KINDS = (dict, defaultdict, OrderedDict, Counter, set)
 
 
 class ComputesKeys(StagingError):
-    """A dict, of which it is known where it was made, has keys that only the program knows."""
+    """A dict or set, of which it is known where it was made, has keys that only the program knows."""
 
     def __init__(self, place: str):
         super().__init__(
@@ -56,14 +56,17 @@ def made_dict(mapping: Any) -> Any:
     return note_created(mapping)
 
 
-def _as_table(mapping: Any) -> OpenDict:
+def _as_table(mapping: Any) -> OpenTable:
+    if mapping.__class__ is set:
+        meet(OpenSet)
+        return note_created(OpenSet(note_created(list(mapping))))
     meet(OpenDict)
     names, under = [note_created(list(part)) for part in (mapping, mapping.values())]
     return note_created(OpenDict(names, under, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
 
 
 def refuse_computed(mapping: Any, key: Any) -> None:
-    """Begin again, with a table in place of a dict, if this key is one that cannot be hashed."""
+    """Begin again, with a table in place of a dict or set, if this key is one that cannot be hashed."""
     session = current.session
     if session is None or not is_computed(key):
         return
@@ -72,12 +75,13 @@ def refuse_computed(mapping: Any, key: Any) -> None:
         raise ComputesKeys(place)
 
 
-def keys_of(x: Any) -> Any:
-    """What a loop over a table goes through; anything else as it is."""
-    return staged(OpenDict.keys)(x) if x.__class__ is OpenDict else x
+def keys_of(x: Any, in_any_order: bool = False) -> Any:
+    """What a loop over a table goes through; anything else as it is. The order of a set is not known."""
+    is_table = x.__class__ is OpenDict or (in_any_order and x.__class__ is OpenSet)
+    return staged(OpenTable.keys)(x) if is_table else x
 
 
-def length_of(x: OpenDict) -> Any:
+def length_of(x: OpenTable) -> Any:
     """`len(x)`."""
     return staged(tables.length)(x)
 
@@ -86,20 +90,23 @@ def making(kind: type) -> Callable:
     """`dict(…)`, `Counter(…)` and their like, given a table, or keys that only the program knows."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and (kind is dict or kind is Counter):
+        if len(args) == 1 and kind in (dict, Counter, set):
             (things,) = args
             if things.__class__ is OpenDict and kind is dict:
                 table = staged(OpenDict.copy)(things)
                 table.default, table.counts = None, False
                 return table
+            if things.__class__ is OpenSet and kind is set:
+                return staged(OpenSet.copy)(things)
             if is_open(things) or (things.__class__ in (list, tuple) and any(map(_has_key, things))):
                 table = _as_table(kind(**kwargs))
-                staged(OpenDict.update if kind is dict else tables.filled)(table, things)
+                filled = {dict: OpenDict.update, set: OpenSet.update}.get(kind, tables.filled)
+                staged(filled)(table, things)
                 return table
         return made_dict(kind(*args, **kwargs))
 
     def _has_key(thing: Any) -> bool:
-        return is_computed(thing if kind is Counter else thing[0] if thing.__class__ in (tuple, list) and thing else 0)
+        return is_computed(thing if kind is not dict else thing[0] if thing.__class__ in (tuple, list) and thing else 0)
 
     return make
 

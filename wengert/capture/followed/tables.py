@@ -1,8 +1,8 @@
-"""Dicts whose keys the program computes: `counts[int(x)] += w`, `best[i, j] = cost`.
+"""Dicts and sets whose keys the program computes: `counts[int(x)] += w`, `best[i, j] = cost`, `seen.add((i, j))`.
 
 Keys and values stand in two lists, in the order in which Python's dicts keep them, and a key is looked for one by one.
-The class is followed like users' own, so what is not known until the program runs becomes part of it. It is no dict: a
-library that is given one does not take it for an empty one.
+The classes are followed like users' own, so what is not known until the program runs becomes part of it. They are no
+dicts and no sets: a library that is given one does not take it for an empty one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from wengert.errors import StagingError
 _MISSING = object()
 
 
-class OpenDict:
-    """`default` makes what is under a key that is asked for and not there, if there is one."""
+class OpenTable:
+    """The keys, or what is in a set."""
 
-    stands_for: type = dict
+    stands_for: type
     """What Python would have made."""
 
-    def __init__(self, names: list, under: list, default: Callable | None, counts: bool):
-        self.names, self.under, self.default, self.counts = names, under, default, counts
+    def __init__(self, names: list):
+        self.names = names
 
     def place(self, key: Any) -> int:
         """Where a key stands; -1 if it is not there."""
@@ -30,6 +30,66 @@ class OpenDict:
             if self.names[k] == key:
                 return k
         return -1
+
+    def __contains__(self, key: Any) -> bool:
+        return self.place(key) >= 0
+
+    def __bool__(self) -> bool:
+        return len(self.names) > 0
+
+    def keys(self) -> list:
+        return list(self.names)
+
+    def __iter__(self) -> Any:
+        raise _refused("going through the keys in this way")
+
+    def __repr__(self) -> str:
+        raise _refused("its text")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _refused(name)
+
+
+class OpenSet(OpenTable):
+    """Things, in the order in which they came. Python's order follows from their hashes, which nobody knows here."""
+
+    stands_for = set
+
+    def add(self, thing: Any) -> None:
+        if self.place(thing) < 0:
+            self.names.append(thing)
+
+    def discard(self, thing: Any) -> None:
+        place = self.place(thing)
+        if place >= 0:
+            del self.names[place]
+
+    def remove(self, thing: Any) -> None:
+        place = self.place(thing)
+        if place < 0:
+            raise KeyError(f"{thing}")
+        del self.names[place]
+
+    def update(self, things: Any = ()) -> None:
+        for thing in things:
+            self.add(thing)
+
+    def clear(self) -> None:
+        self.names.clear()
+
+    def copy(self) -> OpenSet:
+        return OpenSet(self.keys())
+
+
+class OpenDict(OpenTable):
+    """`default` makes what is under a key that is asked for and not there, if there is one."""
+
+    stands_for = dict
+
+    def __init__(self, names: list, under: list, default: Callable | None, counts: bool):
+        self.names, self.under, self.default, self.counts = names, under, default, counts
 
     def __getitem__(self, key: Any) -> Any:
         place = self.place(key)
@@ -58,15 +118,6 @@ class OpenDict:
             raise KeyError(f"{key}")
         del self.names[place]
         del self.under[place]
-
-    def __contains__(self, key: Any) -> bool:
-        return self.place(key) >= 0
-
-    def __bool__(self) -> bool:
-        return len(self.names) > 0
-
-    def keys(self) -> list:
-        return list(self.names)
 
     def values(self) -> list:
         return list(self.under)
@@ -116,22 +167,12 @@ class OpenDict:
     def copy(self) -> OpenDict:
         return OpenDict(self.keys(), self.values(), self.default, self.counts)
 
-    def __iter__(self) -> Any:
-        raise _refused("going through the keys in this way")
-
-    def __repr__(self) -> str:
-        raise _refused("its text")
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _refused(name)
-
 
 OpenDict.__name__ = "dict with keys that only the program knows"  # which messages show
+OpenSet.__name__ = "set of things that only the program knows"
 
 
-def length(table: OpenDict) -> int:
+def length(table: OpenTable) -> int:
     return len(table.names)
 
 
@@ -142,18 +183,35 @@ def filled(table: OpenDict, things: Iterable) -> None:
 
 
 def _operator(name: str) -> Callable:
-    def method(self: OpenDict, *others: Any) -> Any:
+    def method(self: OpenTable, *others: Any) -> Any:
         raise _refused(f"the operator {name}")
 
     return method
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "add", "sub", "ror", "hash"):
-    setattr(OpenDict, f"__{_name}__", _operator(_name))
+for _name in [
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "and",
+    "or",
+    "add",
+    "sub",
+    "xor",
+    "rand",
+    "ror",
+    "rsub",
+    "rxor",
+    "hash",
+]:
+    setattr(OpenTable, f"__{_name}__", _operator(_name))
 
 
 def _refused(what: str) -> StagingError:
     return StagingError(
-        f"{what} of a dict with keys that only the compiled program knows",
+        f"{what} of a dict or set with keys that only the compiled program knows",
         remedy="ask for its items, values or keys in a loop, in sum, min, max, sorted, len or `in`; or use an array",
     )
