@@ -133,8 +133,12 @@ def seen_before(x):
     return total * len(seen)
 
 
+def pair_of(a, b):
+    return [a, b]
+
+
 def in_no_order(x):
-    places, left = {-1}, set((int(3 * x), int(30 * x)))
+    places, left = {-1}, set(pair_of(int(3 * x), int(30 * x)))
     for k in range(12):
         places.add(int(x * k) % 5)
         left.discard(k)
@@ -144,8 +148,8 @@ def in_no_order(x):
 
 
 PROGRAMS = [
-    seen_before, in_no_order, bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted,
-    taken_out, in_order, what_is_missing,
+    bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted,
+    taken_out, in_order, what_is_missing, seen_before, in_no_order,
 ]  # fmt: skip
 
 

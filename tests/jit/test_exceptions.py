@@ -388,9 +388,7 @@ def test_right_or_refused(f):
 def test_refusals_are_not_swallowed():
     def f(x):
         try:
-            values = {float(k) for k in range(3)}
-            values.add(x)
-            return x
+            return x * len({x, 1.0})
         except Exception:
             return x * 3
 
