@@ -147,6 +147,7 @@ class Tally:
         for kind, reason, name, text in found["smaller"]:
             print(f"\n{'=' * 100}\n{kind}: {reason}\nseed {found['seed']}: {name}\n\n{text}", flush=True)
             if self.into:
+                self.into.mkdir(parents=True, exist_ok=True)
                 slug = re.sub(r"[^a-zA-Z]+", "-", f"{kind} {reason}").strip("-")[:60]
                 (self.into / f"{slug}-{found['seed']}.py").write_text(text, encoding="utf-8")
 
