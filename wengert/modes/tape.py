@@ -446,8 +446,8 @@ def record(
         program.search = trace.searches.ended()
         program.intervals = enclosing(*primals, *values)
         program.library = trace.library
-        is_one = not any(x.__class__ is np.ndarray and x.ndim for x in primals)
-        if trace.library is not None and running.state.capture is None and is_one:
+        are_together = not any(x.__class__ is np.ndarray and x.ndim for x in primals)  # (others are refused)
+        if trace.library is not None and running.state.capture is None and are_together:
             trace.nodes[:] = [in_library(node, trace.library) for node in trace.nodes]
         if watch is not None:
             return values, watch.recorded(trace, program, values)
