@@ -99,7 +99,13 @@ def _factors(a: Any) -> Any:
     return np.concatenate([lu, pivots[None].astype(a.dtype)])
 
 
-factors = zero("factors", _factors, raises=VALUES, cost=MORE, ordered=False)
+def _factors_in_batch(args: Any, mapped: Any, params: dict) -> Any:
+    """None: many matrices are solved with, each time, by one call for all (`_batch_factored`)."""
+    size, _, n = shape_of(args[0])
+    return library.zeros((size, 0, n), float, args[0])
+
+
+factors = zero("factors", _factors, raises=VALUES, cost=MORE, ordered=False, batch=_factors_in_batch)
 
 
 def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
