@@ -41,8 +41,8 @@ dicts with keys that the program computes: `tables`. Recursion: `recursion` (syn
 Closures: `closures`.
 
 Values that only the program knows: `values` and `containers` take Python's objects apart,
-`one_of` is one of several things, or None (`each_of`, `words`, `outlived`), `texts` and `read_texts` are texts with
-numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists`
+`one_of` is one of several things, or None (`each_of`, `words`, `outlived`; `references` for objects that are changed),
+`texts` and `read_texts` are texts with numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists`
 has their methods, `placed` writes to computed places, `each_item` changes one of several, `chosen` has those that a
 condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.
 

@@ -740,6 +740,8 @@ def passed(value: Any, is_read: bool) -> Any:
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     if owner.__class__ is OneOf:
+        if all(isinstance(owner.alternative(code), MUTABLE) for code in owner.possible):  # whose attributes are methods
+            return lambda *args, **kwargs: each(owner, lambda one: staged_call(attr(one, name))(*args, **kwargs))
         return each(owner, lambda one: attr(one, name))
     if isinstance(owner, Box):
         if name == "__class__":
