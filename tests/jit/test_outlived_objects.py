@@ -5,7 +5,6 @@ import pytest
 from jit.everywhere import agrees
 
 
-
 def what_the_best_one_had(x):
     swarm = [{"place": x + k, "cost": np.sin(x * (k + 1))} for k in range(4)]
     for _ in range(3):

@@ -40,11 +40,12 @@ What lowered code calls: `stage` (`if`, `for`, `while`, `and`, …), `staged_hoo
 dicts with keys that the program computes: `tables`. Recursion: `recursion` (syntax), `recursing`.
 Closures: `closures`.
 
-Values that only the program knows: `values` and `containers` take Python's objects apart,
-`one_of` is one of several things, or None (`each_of`, `words`, `outlived`; `references` for objects that are changed),
-`texts` and `read_texts` are texts with numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists`
-has their methods, `placed` writes to computed places, `each_item` changes one of several, `chosen` has those that a
-condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.
+Values that only the program knows: `values` and `containers` take Python's objects apart, `one_of` is one of several
+things, or None (`each_of`, `words`, `outlived`; `references` for objects that are changed), `texts` and `read_texts`
+are texts with numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their
+items, `open_lists` has their methods, `placed` writes to computed places, `each_item` changes one of several,
+`chosen` has those that a condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`),
+`whole_numbers`, `real_or_complex`.
 
 What is outside of a function: `guards` compare what was read, by `paths`; `behaviour` does so for classes. `objects`
 says what something holds, `effects` what was changed, `reachable` what might be; `left`, `kept` and `given` are

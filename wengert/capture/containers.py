@@ -393,9 +393,7 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     """Note that an object is changed, at a place or anywhere: in a suite that is staged, if it was there before."""
     session = current.session
     if session is not None and session.frozen.get(id(thing), (None,))[0] is thing and not is_outlived(thing):
-        raise NeedsReferences(
-            session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop"
-        )
+        raise NeedsReferences(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
     note_change(thing, slot)
 
 

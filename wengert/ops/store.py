@@ -22,7 +22,6 @@ from wengert.ops.derive import elementwise, unfit, variadic_linear
 from wengert.ops.elementwise import equal, where
 from wengert.ops.enclosures import composed, stated
 from wengert.ops.index import (
-    FLAG,
     add_in_place,
     arrays_come_first,
     axes_used,
