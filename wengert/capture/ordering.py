@@ -25,15 +25,7 @@ from wengert.box.functions.operands import array
 from wengert.box.writing import own_array, settled
 from wengert.capture import hooks
 from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
-from wengert.capture.containers import (
-    LEAF,
-    about_to_change,
-    containers_in,
-    flatten,
-    freeze,
-    note_created,
-    unflatten,
-)
+from wengert.capture.containers import LEAF, about_to_change, containers_in, flatten, freeze, note_created, unflatten
 from wengert.capture.deciding import condition
 from wengert.capture.exceptions import demand
 from wengert.capture.followed import extremes, heaps, searches
