@@ -1,8 +1,7 @@
 """What instrumented code calls: the hooks of `rewrite.py`.
 
 `call(f)` decides what is called for f: a replacement (`replacements.py`), the instrumented twin of a user's function,
-or f itself. The stores write into what they are given; a plain array into which a traced value is written is replaced
-by a cell, if the function that writes is the only one that holds it.
+or f itself. What reads, stores and operators do is in `stores.py`.
 """
 
 from __future__ import annotations

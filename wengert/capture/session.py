@@ -225,9 +225,8 @@ class Session:
             self.found(f.__globals__[name], global_at(f.__globals__, name))
         is_inside = f.__code__ in STAGED.finished  # then so are its variables; others were seen with those around it
         for cell in f.__closure__ or ():
-            try:
-                held = cell.cell_contents
-            except ValueError:  # empty yet
+            held = held_in(cell)
+            if held is UNDEFINED:
                 continue
             if not is_inside:
                 self.found(held, content_of(cell))

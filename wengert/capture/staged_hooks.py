@@ -1,8 +1,8 @@
 """What staged code calls: the hooks of `rewrite.py` and of `lower.py`, while a program is captured.
 
-Calls do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are
-symbols, arrays from outside become inputs of the program (`session.py`), and what would be different at every call,
-random numbers (`draws.py`), the time and what is printed (`outside.py`), is called back when the program runs.
+Calls do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are symbols, arrays from
+outside become inputs of the program (`session.py`), and what would be different at every call, random numbers
+(`draws.py`), the time and what is printed (`outside.py`), is called back when the program runs.
 """
 
 from __future__ import annotations
