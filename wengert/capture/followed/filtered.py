@@ -14,7 +14,7 @@ from wengert.capture.followed.unknown_content import UnknownContent
 class FilteredSet(UnknownContent):
     """Things, and for each whether it counts. The keys, values and items of a dict are such things, too."""
 
-    stands_for = set
+    stands_for: type = set
     what = "of which only the compiled program knows what is in it"
     remedy = "ask for its items, values or keys in a loop, in sum, min, max, len or `in`; or use a list of pairs"
 
