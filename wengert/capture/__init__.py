@@ -32,7 +32,7 @@ Syntax, before anything runs: `lower` turns suites into functions, with `express
 names in `lowered`; questions about syntax are `names`, `liveness`, `written` and `only_read`, which `reading` asks of
 functions.
 
-What lowered code calls: `stage` (`if`, `for`, `while`, `and`, …), `staged_hooks` (calls), `staged_builtins`,
+What lowered code calls: `stage` (`if`, `and`, `==`, …), `staged_loops`, `staged_hooks` (calls), `staged_builtins`,
 `staged_reads` and `staged_stores` (items, attributes), `staged_texts`, `deciding`, `compared`. Branches: `branching`,
 `merging`, `undefined`. Loops: `carried` (what they hand on), `identity` and `identified` (which object a name stands
 for), `iteration`, `leaving`, `growing`. Exceptions: `exceptions`, `retrying`. Generators: `generators` (syntax),
@@ -45,9 +45,9 @@ numbers in them. Lists: `opening` finds those whose length data decide, `opened`
 has their methods, `placed` writes to computed places, `each_item` changes one of several, `chosen` has those that a
 condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.
 
-What is outside of a function: `guards` compare what was read, by `paths`; `behaviour` does so for classes. `objects`
-says what something holds, `effects` what was changed, `reachable` what might be; `left`, `kept` and `given` are
-changes that a program makes at each call, once, and to its arguments. `returned` and `returned_lists` are its
-results. `outside` calls back (printing, the time), `draws` for random numbers; `files` are read, `copying` copies
-what may come from outside.
+What is outside of a function: `guards` compare what was read, by `paths`; `behaviour` does so for classes. `kinds` and
+`objects` say what something is and what it holds, `effects` what was changed, `reachable` what might be; `left`,
+`kept` and `given` are changes that a program makes at each call, once, and to its arguments. `returned` and
+`returned_lists` are its results. `outside` calls back (printing, the time), `draws` for random numbers; `files` are
+read, `copying` copies what may come from outside.
 """

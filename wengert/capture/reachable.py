@@ -19,9 +19,9 @@ from wengert.box.box import Box
 from wengert.box.contents import in_cell
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code
+from wengert.capture.kinds import is_object, is_of_user
 from wengert.capture.objects import MUTABLE, content
 from wengert.capture.of_code import found_once
-from wengert.capture.session import is_object, is_of_user
 from wengert.types import wrapped_in
 
 _MOST = 10000

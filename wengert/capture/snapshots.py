@@ -20,9 +20,9 @@ from wengert.box.contents import in_cell
 from wengert.box.writing import become, clone, make_views_stale
 from wengert.capture.draws import GENERATORS
 from wengert.capture.instrument import is_user_code
+from wengert.capture.kinds import is_object
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.of_code import found_once
-from wengert.capture.session import is_object
 from wengert.control.states_on_disk import PlaceOnDisk, StatesOnDisk
 from wengert.types import PLAIN, wrapped_in
 

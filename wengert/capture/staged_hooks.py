@@ -29,7 +29,7 @@ import numpy as np
 
 from wengert.box.array_classes import ArrayClasses, Held, look_for_classes
 from wengert.box.box import Box
-from wengert.capture import exceptions, hooks, managers, recursing, retrying, rewrite, stage, staged_texts
+from wengert.capture import exceptions, hooks, managers, recursing, retrying, rewrite, stage, staged_loops, staged_texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists, numbers_of
@@ -69,6 +69,7 @@ from wengert.capture.held_arrays import takes_held, with_held
 from wengert.capture.identified import identified
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import refused
+from wengert.capture.kinds import is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import CHANGING, MUTABLE
 from wengert.capture.one_of import NOT_A_NUMBER, OneOf, demand_known_things, not_none, numbers_in
@@ -77,7 +78,7 @@ from wengert.capture.opened import PooledRow, is_open
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import next_number, outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS
-from wengert.capture.session import current, is_method_of_array, is_object, is_of_libraries, is_of_user
+from wengert.capture.session import current
 from wengert.capture.staged_builtins import BUILTINS, replaces
 from wengert.capture.staged_reads import attr, found_under, is_open_key, read
 from wengert.capture.staged_stores import (
@@ -589,8 +590,8 @@ set_staged_hooks(
         rewrite.SET_IN: lambda x: x,
         MATCHED: _matched,
         lowering.IF: stage.if_,
-        lowering.FOR: stage.for_,
-        lowering.WHILE: stage.while_statement,
+        lowering.FOR: staged_loops.for_,
+        lowering.WHILE: staged_loops.while_statement,
         lowering.AND: stage.and_,
         lowering.OR: stage.or_,
         lowering.NOT: stage.not_,
@@ -605,7 +606,7 @@ set_staged_hooks(
         lowering.OF_ITEM: functools.partial(method_of_item, method=_method_read, call=staged_call),
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
-        lowering.ITERATE: stage.iterate,
+        lowering.ITERATE: staged_loops.iterate,
         lowering.TEST: stage.test,
         lowering.BUILTIN: hooks.is_builtin,
         lowering.CHOSEN: chosen,

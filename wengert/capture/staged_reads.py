@@ -25,11 +25,12 @@ from wengert.capture.each_of import each, each_argument
 from wengert.capture.growing import earlier_of, item_of
 from wengert.capture.identified import identified
 from wengert.capture.iteration import Items, item_at, number_at, table_of
+from wengert.capture.kinds import is_object
 from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
 from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
 from wengert.capture.replacements import class_of, has_attribute
-from wengert.capture.session import current, is_object
+from wengert.capture.session import current
 from wengert.capture.tables import refuse_computed
 from wengert.capture.values import holds_symbols, is_number, is_symbolic, note_either
 from wengert.capture.whole_numbers import method_of_integer

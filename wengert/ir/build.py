@@ -7,8 +7,8 @@ is first used; `captured` says which value that is. While a block is captured, a
 computed nothing.
 
 Arrays that exist outside and are written to inside are noted in `written`, with what they were: whoever captures a
-loop or a branch (`capture/stage.py`) makes them results of the block. Afterwards `restore` gives them back their
-values, and makes views stale that were fetched inside.
+loop or a branch (`capture/carried.py`, `branching.py`) makes them results of the block. Afterwards `restore` gives them
+back their values, and makes views stale that were fetched inside.
 """
 
 from __future__ import annotations
