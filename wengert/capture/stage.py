@@ -27,6 +27,7 @@ from wengert.capture.carried import Carried, Variables, forget_variables
 from wengert.capture.closures import variables_of
 from wengert.capture.compared import compared
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, note_created, put_all
+from wengert.capture.counters import decided_by_few_iterations
 from wengert.capture.deciding import condition, method_of_class, where_true
 from wengert.capture.each_of import gone_through
 from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, current_attempt, settle_all
@@ -467,7 +468,11 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         if isinstance(refusal, Placed) and not refusal.is_here():
             raise  # to the suite that the list is of
         error: Exception = refusal
-        if known and isinstance(refusal, (Grows, Placed)) and items.count <= _UNROLLED_IF_NEED_BE and _is_settled(loop):
+        if isinstance(refusal, Grows) and not known and not is_open(refusal.after) and (last := _last(items.count)):
+            if decided_by_few_iterations(items.count, last + 1):
+                refusal.is_for_loops = True
+                raise
+        if known and items.count <= _UNROLLED_IF_NEED_BE and _is_better_unrolled(refusal, loop):
             ways: list[Thunk] = [functools.partial(_python_for, items, loop)]
         else:
             ways = _ways_to_grow(refusal, items, loop, is_rest)
@@ -490,6 +495,13 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         _first_apart(items, loop)
     else:
         _python_for(items, loop)
+
+
+def _is_better_unrolled(refusal: Exception, loop: Loop) -> bool:
+    """Whether the length of a list that grows in a loop is known if the loop is unrolled, and not otherwise."""
+    if isinstance(refusal, Grows) and refusal.is_for_loops:
+        return True
+    return isinstance(refusal, (Grows, Placed)) and _is_settled(loop)
 
 
 def _is_settled(loop: Loop) -> bool:
