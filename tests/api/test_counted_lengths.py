@@ -86,18 +86,18 @@ def of_compiled(x):
 X = np.array([0.9, 0.3, 1.4, 0.7, 1.1, 0.2, 1.6])
 
 
-@pytest.mark.parametrize(
-    "f",
-    [every_other, pairs, neighbours, with_data, skipped, sums_of_three, rows, of_compiled],
-    ids=lambda f: f.__name__,
-)
+FUNCTIONS = [every_other, pairs, neighbours, with_data, skipped, sums_of_three, rows, of_compiled]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_jacobians_sparse_and_compiled_are_those_of_python(f):
     expected = wg.jacobian(f)(X)
     np.testing.assert_allclose(wg.jacobian(f, sparse=True)(X).toarray(), expected)
     np.testing.assert_allclose(wg.jit(wg.jacobian(f, sparse=True))(X).toarray(), expected)
     np.testing.assert_allclose(wg.jit(wg.jacobian(f))(X), expected)
     pattern = wg.sparsity(f)(X).toarray()
-    assert pattern.shape == expected.shape and not np.any(expected[~pattern])
+    assert pattern.shape == expected.shape
+    assert not np.any(expected[~pattern])
 
 
 def test_hessian_of_what_is_computed_of_such_a_list():
