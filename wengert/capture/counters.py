@@ -16,7 +16,7 @@ import math
 from typing import Any
 
 from wengert.capture.session import current
-from wengert.ir.node import Const, Var
+from wengert.ir.node import Const
 from wengert.ir.numbers import innermost
 from wengert.ir.symbol import Sym
 
@@ -36,11 +36,18 @@ def decided_by_few_iterations(x: Any, times: int = 1) -> bool:
     return is_it and session.unrolls
 
 
+def note_counter(k: Any, last: int | None) -> None:
+    """Remember that a symbol is the counter of a loop, and which is the last of its iterations at most, if known."""
+    if current.session is not None and last is not None:
+        current.session.counters[k._node] = last + 1
+
+
 def _decide(symbol: Sym, counters: dict[int, int]) -> bool:
     capture: Any = symbol._owner
     made = {id(out): node for node in capture.nodes for out in node.outs}
     places = {id(p): k for k, p in enumerate(capture.params)}
-    todo, seen = [symbol._node], set()
+    todo: list[Any] = [symbol._node]
+    seen: set[int] = set()
     while todo:
         var = todo.pop()
         if id(var) in seen or var.__class__ is Const:
@@ -56,14 +63,8 @@ def _decide(symbol: Sym, counters: dict[int, int]) -> bool:
             outer = innermost(outside)
             if outer.__class__ is not Sym or not _decide(outer, counters):
                 return False
-        elif not _counts(var, capture):
+        elif (n := current.session.counters.get(var)) is None:  # type: ignore[union-attr]
             return False
         else:
-            counters[id(var)] = var.span[1] + 1
+            counters[id(var)] = n
     return True
-
-
-def _counts(var: Var, capture: Any) -> bool:
-    """Whether a parameter of a suite is the counter of a loop of so many iterations at most."""
-    first = next((p for p, outside in zip(capture.params, capture.captured, strict=True) if outside is None), None)
-    return capture.varying and var is first and bool(var.span) and var.span[0] == 0 and var.span[1] is not None

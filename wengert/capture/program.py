@@ -252,6 +252,7 @@ class _Learnt:
     machines_were_tried: bool = False
     unrolls: bool = False
     """Whether loops are unrolled so that lengths of lists are known."""
+    unrolling_was_tried: bool = False
     tables: set[str] = field(default_factory=set)
     """Where dicts are made that have keys which only the program knows (`tables.py`)."""
     logs: set[Any] = field(default_factory=set)
@@ -368,8 +369,11 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines_were_tried = True
         return True
     session = error.__dict__.pop("session", None)
-    if session is not None and session.could_unroll and not learnt.unrolls:
-        learnt.unrolls = True
+    if session is not None and session.could_unroll and not learnt.unrolling_was_tried:
+        learnt.unrolls = learnt.unrolling_was_tried = True
+        return True
+    if learnt.unrolls:  # that is not what is missing
+        learnt.unrolls = False
         return True
     if session is not None and _hold(session, learnt):
         return True

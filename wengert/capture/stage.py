@@ -27,7 +27,7 @@ from wengert.capture.carried import Carried, Variables, forget_variables
 from wengert.capture.closures import variables_of
 from wengert.capture.compared import compared
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, note_created, put_all
-from wengert.capture.counters import decided_by_few_iterations
+from wengert.capture.counters import decided_by_few_iterations, note_counter
 from wengert.capture.deciding import condition, method_of_class, where_true
 from wengert.capture.each_of import gone_through
 from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, current_attempt, settle_all
@@ -333,6 +333,7 @@ def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
 
     def iteration(capture: Capture) -> None:
         k = capture.formal(_INT, (), (0, _last(count)))
+        note_counter(k, _last(count))
         carried.open(capture)
         loop.body(items.item(k))
 
@@ -377,6 +378,8 @@ def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> N
 
     def iteration(capture: Capture) -> None:
         k = None if items is None else capture.formal(_INT, (), (0, _last(items.count)))
+        if items is not None:
+            note_counter(k, _last(items.count))
         carried.open(capture)
         loop.body(*([] if items is None else [items.item(k)]))
 
