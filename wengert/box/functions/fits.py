@@ -170,7 +170,7 @@ class Poly1d(Holder):
 
     all: Any
     variable: Any
-    __class__ = property(lambda self: np.poly1d)  # type: ignore[assignment]  # as `isinstance` asks
+    __class__ = property(lambda self: np.poly1d)  # as `isinstance` asks
 
     def __init__(self, c_or_r: Any, r: bool = False, variable: Any = None):
         if isinstance(c_or_r, (Poly1d, np.poly1d)):
