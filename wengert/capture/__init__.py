@@ -35,9 +35,9 @@ functions.
 What lowered code calls: `stage` (`if`, `and`, `==`, …), `staged_loops`, `staged_hooks` (calls), `staged_builtins`,
 `staged_reads` and `staged_stores` (items, attributes), `staged_texts`, `deciding`, `compared`. Branches: `branching`,
 `merging`, `undefined`. Loops: `carried` (what they hand on), `identity` and `identified` (which object a name stands
-for), `iteration`, `leaving`, `growing`. Exceptions: `exceptions`, `retrying`. Generators: `generators` (syntax),
-`generated`. Dicts and sets that a comprehension fills: `filtering`; dicts with keys that the program computes:
-`tables`. Recursion: `recursion` (syntax), `recursing`. Closures: `closures`.
+for), `iteration`, `leaving`, `growing`, `counters` (what these decide). Exceptions: `exceptions`, `retrying`.
+Generators: `generators` (syntax), `generated`. Dicts and sets that a comprehension fills: `filtering`; dicts with keys
+that the program computes: `tables`. Recursion: `recursion` (syntax), `recursing`. Closures: `closures`.
 
 Values that only the program knows: `values` and `containers` take Python's objects apart,
 `one_of` is one of several things, or None (`each_of`, `words`, `outlived`), `texts` and `read_texts` are texts with
