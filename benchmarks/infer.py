@@ -190,9 +190,7 @@ def of_wengert(name, model, args):
         result = infer.nuts(model, *args, draws=DRAWS, warmup=WARMUP, chains=CHAINS, progress=False)
     finally:
         chains.run_all = run_all
-    return Measured(
-        result.draws, seconds, result.info["gradients"], first_draw, int(np.sum(result.stats["diverging"]))
-    )
+    return Measured(result.draws, seconds, result.info["gradients"], first_draw, int(np.sum(result.stats["diverging"])))
 
 
 def of_numpyro(name, model, args):

@@ -40,6 +40,7 @@ from wengert.capture.effects import refuse
 from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
+from wengert.capture.session import current
 from wengert.control.call import call as call_op
 from wengert.errors import EscapedValueError, StagingError, WengertError, explained, told
 from wengert.ir.build import type_of_value
@@ -238,6 +239,10 @@ class Jitted(Generic[P, R]):
         if found.left and running.state.capture is not None:
             self._leaves_something = True
             return resolve(self._f)(*args, **kwargs)
+        if found.could_unroll and current.session is not None:
+            if current.session.unrolls:
+                return resolve(self._f)(*args, **kwargs)
+            current.session.could_unroll = True
         if found.left and is_given_twice((args, kwargs), found.containers_outside):
             return self._f(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]

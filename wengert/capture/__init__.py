@@ -35,8 +35,8 @@ functions.
 What lowered code calls: `stage` (`if`, `for`, `while`, `and`, …), `staged_hooks` (calls, items, attributes),
 `staged_builtins`, `staged_reads`, `staged_texts`, `deciding`, `compared`. Branches: `branching`, `merging`,
 `undefined`. Loops: `carried` (what they hand on), `identity` and `identified` (which object a name stands for),
-`iteration`, `leaving`, `growing`. Exceptions: `exceptions`, `retrying`. Generators: `generators` (syntax),
-`generated`. Dicts and sets that a comprehension fills: `filtering`;
+`iteration`, `leaving`, `growing`, `counters` (what these decide). Exceptions: `exceptions`, `retrying`. Generators:
+`generators` (syntax), `generated`. Dicts and sets that a comprehension fills: `filtering`;
 dicts with keys that the program computes: `tables`. Recursion: `recursion` (syntax), `recursing`.
 Closures: `closures`.
 

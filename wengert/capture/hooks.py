@@ -116,7 +116,7 @@ from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
 from wengert.ops.library import is_foreign
 from wengert.ops.op import Traced
-from wengert.packages import is_followed, is_ours, is_part_of_scipy, is_standard
+from wengert.packages import is_followed, is_ours, is_program_of_library, is_standard
 from wengert.running import running
 from wengert.types import own_dict
 
@@ -586,7 +586,7 @@ def _rejects_traced(error: BaseException, f: Any) -> bool:
 
 
 def _is_of_a_library(filename: str) -> bool:
-    return filename.endswith(_SOURCE_OF_CYTHON) or is_part_of_scipy(filename)
+    return filename.endswith(_SOURCE_OF_CYTHON) or is_program_of_library(filename)
 
 
 _SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")

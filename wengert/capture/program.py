@@ -78,6 +78,8 @@ class Captured:
         self.block = block
         self.called = block
         """The block with further results at its end, which tell what is shared."""
+        self.could_unroll = False
+        """Whether lengths in it would be known if loops were unrolled (`counters.py`)."""
         self.shared: list[Shared] = []
         """Which arrays the function returns that the caller has already (`returned.py`)."""
         self.pinned: dict[int, Any] = {}
@@ -248,6 +250,9 @@ class _Learnt:
     machines: set[CodeType] = field(default_factory=set)
     """The code of functions that become loops (`recursing.py`)."""
     machines_were_tried: bool = False
+    unrolls: bool = False
+    """Whether loops are unrolled so that lengths of lists are known."""
+    unrolling_was_tried: bool = False
     tables: set[str] = field(default_factory=set)
     """Where dicts are made that have keys which only the program knows (`tables.py`)."""
     logs: set[Any] = field(default_factory=set)
@@ -363,7 +368,14 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if _hold(error, learnt):
+    session = error.__dict__.pop("session", None)
+    if session is not None and session.could_unroll and not learnt.unrolling_was_tried:
+        learnt.unrolls = learnt.unrolling_was_tried = True
+        return True
+    if learnt.unrolls:  # that is not what is missing
+        learnt.unrolls = False
+        return True
+    if session is not None and _hold(session, learnt):
         return True
     # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
     integers = request.integers(learnt.pinned)
@@ -388,12 +400,9 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
     return False
 
 
-def _hold(error: Exception, learnt: _Learnt) -> bool:
+def _hold(session: Session, learnt: _Learnt) -> bool:
     """Have small arrays from outside be part of the program, if there are some: dates, names of columns and what else
     is kept in arrays may then be what only Python computes with, or decides by."""
-    session = error.__dict__.pop("session", None)
-    if session is None:
-        return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
     new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
     learnt.held.update(new)
@@ -421,6 +430,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     session.deepest, session.code = learnt.deepest, _run.__code__
     session.assumed, session.machines = assumed, learnt.machines
     session.tables |= learnt.tables
+    session.unrolls = session.unrolls or learnt.unrolls
     session.effects.logs = learnt.logs
     orders = request.orders()
     outer, current.session = current.session, session
@@ -449,6 +459,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     orders_that_matter = orders if top.links.order_matters else None
     block = Block(params, top.nodes, run.results)
     found = Captured(block, request.name, inputs, guards, run.structure, run.places, run.writes, orders_that_matter)
+    found.could_unroll = session.could_unroll and not session.unrolls
     found.shared, found.left, found.first_left = run.shared, run.left, run.first_left
     found.containers_outside = [path for thing, path in session.paths.values() if run.left and can_change(thing)]
     if run.further:

@@ -177,6 +177,12 @@ class Session:
         """The code of loops in which something may be raised that is caught outside (`leaving.py`)."""
         self.one_by_one: set[Any] = set()
         """The code of `while` loops whose first iterations need not be tried out (`stage.py`)."""
+        self.counters: dict[Var, int] = {} if current.session is None else current.session.counters
+        """Counters of loops, and how many iterations these have at most."""
+        self.unrolls: bool = current.session is not None and current.session.unrolls
+        """Whether loops are unrolled so that lengths are known of lists that grow in them, if that is possible, which
+        is noted (`counters.py`)."""
+        self.could_unroll = False
         self._inside: dict[int, Any] = {}
         self._uses: dict[int, list[Any]] = {}
         """Containers from outside that the function got hold of, and how often other than to read an item."""

@@ -27,6 +27,7 @@ from wengert.capture.carried import Carried, Variables, forget_variables
 from wengert.capture.closures import variables_of
 from wengert.capture.compared import compared
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, note_created, put_all
+from wengert.capture.counters import decided_by_few_iterations, note_counter
 from wengert.capture.deciding import condition, method_of_class, where_true
 from wengert.capture.each_of import gone_through
 from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, current_attempt, settle_all
@@ -332,6 +333,7 @@ def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
 
     def iteration(capture: Capture) -> None:
         k = capture.formal(_INT, (), (0, _last(count)))
+        note_counter(k, _last(count))
         carried.open(capture)
         loop.body(items.item(k))
 
@@ -376,6 +378,8 @@ def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> N
 
     def iteration(capture: Capture) -> None:
         k = None if items is None else capture.formal(_INT, (), (0, _last(items.count)))
+        if items is not None:
+            note_counter(k, _last(items.count))
         carried.open(capture)
         loop.body(*([] if items is None else [items.item(k)]))
 
@@ -467,7 +471,11 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         if isinstance(refusal, Placed) and not refusal.is_here():
             raise  # to the suite that the list is of
         error: Exception = refusal
-        if known and isinstance(refusal, (Grows, Placed)) and items.count <= _UNROLLED_IF_NEED_BE and _is_settled(loop):
+        if isinstance(refusal, Grows) and not known and not is_open(refusal.after) and (last := _last(items.count)):
+            if decided_by_few_iterations(items.count, last + 1):
+                refusal.is_for_loops = True
+                raise
+        if known and items.count <= _UNROLLED_IF_NEED_BE and _is_better_unrolled(refusal, loop):
             ways: list[Thunk] = [functools.partial(_python_for, items, loop)]
         else:
             ways = _ways_to_grow(refusal, items, loop, is_rest)
@@ -490,6 +498,13 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         _first_apart(items, loop)
     else:
         _python_for(items, loop)
+
+
+def _is_better_unrolled(refusal: Exception, loop: Loop) -> bool:
+    """Whether the length of a list that grows in a loop is known if the loop is unrolled, and not otherwise."""
+    if isinstance(refusal, Grows) and refusal.is_for_loops:
+        return True
+    return isinstance(refusal, (Grows, Placed)) and _is_settled(loop)
 
 
 def _is_settled(loop: Loop) -> bool:

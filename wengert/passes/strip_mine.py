@@ -39,7 +39,7 @@ LARGE = 1 << 21
 """It is worth it if arrays with so many bytes in all need not lie in memory: more than fits into a core's cache."""
 
 READ_OFTEN = 1 << 19
-"""An array that several products or sums go through is read once where it has so many bytes: strips of it stay nearer."""
+"""What several products or sums go through is read once where it has so many bytes: its strips stay nearer."""
 
 STRIP = 1 << 18
 """All arrays of a strip together have about so many bytes, so that they stay in the cache."""
