@@ -16,7 +16,7 @@ from wengert.control import at_once, remat
 from wengert.passes import cut_at_seams, diagonal, fuse_adds, join_writes, sink_sums, strip_mine
 
 SIZES: list[tuple[ModuleType, dict[str, int]]] = [
-    (strip_mine, {"LARGE": 48, "STRIP": 48, "NARROWEST": 1, "SHORTEST": 3, "GROUPS": 3}),
+    (strip_mine, {"LARGE": 48, "READ_OFTEN": 48, "STRIP": 48, "NARROWEST": 1, "SHORTEST": 3, "GROUPS": 3}),
     (join_writes, {"_MEMORY_TO_SAVE": 1}),
     (cut_at_seams, {"_MEMORY_TO_SAVE": 1}),
     (sink_sums, {"FEWEST": 2, "ROWS": 1}),
