@@ -44,12 +44,7 @@ from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
 from wengert.control.derived import all_hold
-from wengert.errors import (
-    ConcretizationError,
-    EscapedValueError,
-    StagingError,
-    UnsupportedFunctionError,
-)
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.garbage import set_aside
 from wengert.ir.infer import DependsOnWhichNumber
@@ -80,6 +75,8 @@ class Captured:
         self.block = block
         self.called = block
         """The block with further results at its end, which tell what is shared."""
+        self.could_unroll = False
+        """Whether lengths in it would be known if loops were unrolled (`counters.py`)."""
         self.shared: list[Shared] = []
         """Which arrays the function returns that the caller has already (`returned.py`)."""
         self.pinned: dict[int, Any] = {}
@@ -252,6 +249,9 @@ class _Learnt:
     machines_were_tried: bool = False
     refers: bool | None = None
     """Whether names stand for objects by reference (`references.py`); None if that was not tried."""
+    unrolls: bool = False
+    """Whether loops are unrolled so that lengths of lists are known."""
+    unrolling_was_tried: bool = False
     tables: set[str] = field(default_factory=set)
     """Where dicts are made that have keys which only the program knows (`tables.py`)."""
     logs: set[Any] = field(default_factory=set)
@@ -374,7 +374,14 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
     if learnt.refers is None and isinstance(error, NeedsReferences):
         learnt.refers = True
         return True
-    if _hold(error, learnt):
+    session = error.__dict__.pop("session", None)
+    if session is not None and session.could_unroll and not learnt.unrolling_was_tried:
+        learnt.unrolls = learnt.unrolling_was_tried = True
+        return True
+    if learnt.unrolls:  # that is not what is missing
+        learnt.unrolls = False
+        return True
+    if session is not None and _hold(session, learnt):
         return True
     # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
     integers = request.integers(learnt.pinned)
@@ -404,12 +411,9 @@ def _asks_which_number(error: Exception) -> bool:
     return isinstance(error, DependsOnWhichNumber) and not isinstance(error, DependsOnWhichThing)
 
 
-def _hold(error: Exception, learnt: _Learnt) -> bool:
+def _hold(session: Session, learnt: _Learnt) -> bool:
     """Have small arrays from outside be part of the program, if there are some: dates, names of columns and what else
     is kept in arrays may then be what only Python computes with, or decides by."""
-    session = error.__dict__.pop("session", None)
-    if session is None:
-        return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
     new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
     learnt.held.update(new)
@@ -438,6 +442,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     session.assumed, session.machines = assumed, learnt.machines
     session.tables |= learnt.tables
     session.refers = bool(learnt.refers)
+    session.unrolls = session.unrolls or learnt.unrolls
     session.effects.logs = learnt.logs
     orders = request.orders()
     outer, current.session = current.session, session
@@ -466,6 +471,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     orders_that_matter = orders if top.links.order_matters else None
     block = Block(params, top.nodes, run.results)
     found = Captured(block, request.name, inputs, guards, run.structure, run.places, run.writes, orders_that_matter)
+    found.could_unroll = session.could_unroll and not session.unrolls
     found.shared, found.left, found.first_left = run.shared, run.left, run.first_left
     found.containers_outside = [path for thing, path in session.paths.values() if run.left and can_change(thing)]
     if run.further:
