@@ -115,14 +115,6 @@ def _conv_shape(x: Any, w: Any, strides: tuple, dilation: tuple, groups: int) ->
     return (x.shape[0], w.shape[0], *result_size(x.shape[2:], w.shape[2:], strides, dilation))
 
 
-def _input_shape(y: Any, w: Any, groups: int, size: tuple, **params: Any) -> tuple:
-    return (y.shape[0], w.shape[1] * groups, *size)
-
-
-def _weight_shape(x: Any, y: Any, groups: int, size: tuple, **params: Any) -> tuple:
-    return (y.shape[1], x.shape[1] // groups, *size)
-
-
 # ------------------------------------------------------------------------------------------------------- transposing
 
 
@@ -349,7 +341,7 @@ conv_input = multilinear(
         lambda ct, y, w, **params: _to_weight(ct, y, w, params),
     ),
     batch=_batch_by_weights(lambda: conv_input, lambda w, groups: _inputs_in_front(w)),
-    shape=_input_shape,
+    shape=lambda y, w, groups, size, **params: (y.shape[0], w.shape[1] * groups, *size),
     raises=NEVER,
     cost=MORE,
     flops=lambda shapes, result: 2.0 * math.prod(shapes[1][1:]) * math.prod(shapes[0]),
@@ -367,7 +359,7 @@ conv_weight = multilinear(
         lambda ct, x, y, **params: _to_result(x, ct, y, params),
     ),
     batch=_batch_weight,
-    shape=_weight_shape,
+    shape=lambda x, y, groups, size, **params: (y.shape[1], x.shape[1] // groups, *size),
     raises=NEVER,
     cost=MORE,
     flops=lambda shapes, result: 2.0 * math.prod(result[1:]) * math.prod(shapes[1]),
