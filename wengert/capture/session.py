@@ -162,6 +162,8 @@ class Session:
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.deepest: int | None = None
         """How many calls of one function may be under way; with more the program raises, if it gets there."""
+        self.refers: bool = current.session is not None and current.session.refers
+        """Whether names stand for objects by reference (`references.py`)."""
         self.machines: set[Any] = set() if current.session is None else current.session.machines
         """The code of functions that call themselves until data say that it is enough (`recursing.py`)."""
         self.code: Any = None
