@@ -174,10 +174,6 @@ def _for_class(f: Any) -> Any:
     return _constructor(f) if found is None else found
 
 
-def _for_partial(f: functools.partial) -> Any:
-    return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
-
-
 def _for_other(f: Any) -> Any:
     """What is called for an object that has a class of its own."""
     kind = type(f)
@@ -443,7 +439,7 @@ _OF_KIND: dict[type, Callable[[Any], Any]] = {
     MethodType: _for_method,
     MethodDescriptorType: _unbound,
     WrapperDescriptorType: _unbound,
-    functools.partial: _for_partial,
+    functools.partial: lambda f: functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords),
     _CACHED: _uncached,
 }
 """What is called for a function, by its class; `None` where that does not decide."""
