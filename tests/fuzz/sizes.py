@@ -11,7 +11,7 @@ from types import ModuleType
 from wengert.backend.llvm.linalg import blas, contraction, small, zero_rows
 from wengert.backend.llvm.threads import sharing
 from wengert.backend.plan import memory
-from wengert.capture import stage
+from wengert.capture import staged_loops
 from wengert.control import at_once, remat
 from wengert.passes import cut_at_seams, diagonal, fuse_adds, join_writes, sink_sums, strip_mine
 
@@ -30,7 +30,7 @@ SIZES: list[tuple[ModuleType, dict[str, int]]] = [
     (sharing, {"LARGE": 8, "SHORTEST": 2}),
     (at_once, {"FEWEST": 2}),
     (remat, {"_MOST": 1}),
-    (stage, {"UNROLLED": 0, "_IN_PYTHON": 0}),
+    (staged_loops, {"UNROLLED": 0, "_IN_PYTHON": 0}),
 ]
 """What counts as large, or as many, in each module, and what does here."""
 

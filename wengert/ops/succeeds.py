@@ -97,7 +97,7 @@ def _places_exist(shape: tuple, pattern: tuple, arrays: tuple) -> Iterator[Any]:
     """The conditions that an index names elements of an array, as far as that is not known."""
     axis, waiting = 0, iter(arrays)
     for item in explicit(pattern, len(shape)):
-        if item is None or item is FLAG:
+        if item is None or item is Ellipsis or item is FLAG:
             if item is FLAG:
                 next(waiting)
             continue

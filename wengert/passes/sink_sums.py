@@ -517,7 +517,7 @@ def _items(node: Node, arrays: Sequence[Operand]) -> list[Any] | None:
     """What a place is along each axis: an operand, or a slice; None if it is named in another way."""
     x = node.args[0]
     pattern = explicit(node.params["pattern"], x.type.ndim)
-    if node.sizes or any(item is None or item is FLAG for item in pattern):
+    if node.sizes or any(item is None or item is Ellipsis or item is FLAG for item in pattern):
         return None
     pattern += (slice(None),) * (x.type.ndim - len(pattern))
     remaining = iter(arrays)
