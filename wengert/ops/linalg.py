@@ -102,11 +102,11 @@ def _factors(a: Any) -> Any:
 factors = zero("factors", _factors, raises=VALUES, cost=MORE, ordered=False)
 
 
-def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
+def _solve_factored(a: Any, factors: Any, b: Any, transposed: bool) -> Any:
     if not len(factors) or b.__class__ is not np.ndarray or b.ndim != 2:
-        return _solve(a.T if turned else a, b)
+        return _solve(a.T if transposed else a, b)
     (getrs,) = lapack.get_lapack_funcs(("getrs",), (factors, b))
-    x, _ = getrs(factors[:-1], np.real(factors[-1]).astype(np.intc), b, trans=int(turned))
+    x, _ = getrs(factors[:-1], np.real(factors[-1]).astype(np.intc), b, trans=int(transposed))
     return x
 
 
@@ -118,7 +118,7 @@ def _batch_factored(args: Any, mapped: Any, params: dict) -> Any:
         )
     if not (mapped[0] or mapped[2]):
         return NotImplemented
-    a = swapped(a) if params["turned"] else a
+    a = swapped(a) if params["transposed"] else a
     return batch_of_columns(lambda: solve)((a, b), (mapped[0], mapped[2]), {})
 
 
@@ -126,29 +126,31 @@ solve_factored = general(
     "solve_factored",
     _solve_factored,
     (
-        lambda a_dot, y, a, factors, b, turned: (
-            -solve_factored(a, factors, matmul(swapped(a_dot) if turned else a_dot, y), turned=turned)
+        lambda a_dot, y, a, factors, b, transposed: (
+            -solve_factored(a, factors, matmul(swapped(a_dot) if transposed else a_dot, y), transposed=transposed)
         ),
         None,
-        lambda b_dot, y, a, factors, b, turned: solve_factored(a, factors, b_dot, turned=turned),
+        lambda b_dot, y, a, factors, b, transposed: solve_factored(a, factors, b_dot, transposed=transposed),
     ),
     transposes={
-        2: lambda ct, a, factors, b, turned: unfit(solve_factored(a, factors, ct, turned=not turned), b.shape, b.dtype)
+        2: lambda ct, a, factors, b, transposed: unfit(
+            solve_factored(a, factors, ct, transposed=not transposed), b.shape, b.dtype
+        )
     },
     batch=_batch_factored,
-    shape=lambda a, factors, b, turned: solution_shape(a, b),
+    shape=lambda a, factors, b, transposed: solution_shape(a, b),
     raises=VALUES,
     cost=MORE,
     solves=True,
 )
-"""a⁻¹ b, or a⁻ᵀ b if `turned`, for one matrix a of which the factors are known."""
+"""a⁻¹ b, or a⁻ᵀ b if `transposed`, for one matrix a of which the factors are known."""
 
 
 def solve_once(a: Any, b: Any) -> Any:
     """a⁻¹ b, in the quickest way if derivatives are needed as well."""
     pays = ndim_of(a) == ndim_of(b) == 2 and _FACTORS_PAY <= shape_of(a)[0] == shape_of(b)[0]
     if pays and enclosing(a, b) is None:
-        return solve_factored(a, factors(a), b, turned=False)
+        return solve_factored(a, factors(a), b, transposed=False)
     return solve(a, b)
 
 
