@@ -411,15 +411,15 @@ slogdet = of_matrices(
 # --------------------------------------------------------------------------------------------------- factorisations
 
 
-def right_solve(b: Any, a: Any, lower: bool, unit: bool = False) -> Any:
-    """b a⁻¹ for a triangular a."""
-    return swapped(solve_triangular(swapped(a), swapped(b), lower=not lower, unit=unit))
+def right_solve(b: Any, a: Any, unit: bool = False) -> Any:
+    """b a⁻¹ for an upper triangular a."""
+    return swapped(solve_triangular(swapped(a), swapped(b), lower=True, unit=unit))
 
 
 def _cholesky_rule(a_dot: Any, y: Any, a: Any) -> Any:
     """L_dot = L Φ(L⁻¹ a_dot L⁻ᴴ), where Φ takes the lower triangle and half the diagonal (Murray 2016, (8))."""
     middle = solve_triangular(y, symmetric_tangent(a_dot, a, lower=True), lower=True, unit=False)
-    middle = right_solve(middle, adjoint(y), lower=False)
+    middle = right_solve(middle, adjoint(y))
     n = shape_of(a)[-1]
     half = library.tri(n, None, 0, dtype_of(a), a) - 0.5 * library.eye(n, dtype_of(a), a)
     return matmul(y, middle * half)
@@ -442,7 +442,7 @@ cholesky = of_matrices(
 def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     """a_dot r⁻¹ = q (Ω + T) + what is orthogonal to q, with Ω skew and T upper triangular (Walter & Lehmann 2018)."""
     q, r = y
-    tangent = right_solve(a_dot, r, lower=False)
+    tangent = right_solve(a_dot, r)
     inside = matmul(adjoint(q), tangent)
     below = lower_part(inside, -1)
     skew = below - adjoint(below)
@@ -485,15 +485,13 @@ def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     middle = solve_triangular(l1, block(a_dot, first, first), lower=True, unit=True)
     below = middle
     if k > 1:
-        solved = right_solve(
-            block(middle, every, slice(0, k - 1)), block(u1, slice(0, k - 1), slice(0, k - 1)), lower=False
-        )
+        solved = right_solve(block(middle, every, slice(0, k - 1)), block(u1, slice(0, k - 1), slice(0, k - 1)))
         below = beside(solved, block(middle, every, slice(k - 1, k)))
     below = lower_part(below, -1)
     l_dot, u_dot = matmul(l1, below), upper_part(middle - matmul(below, u1))
     if m > n:
         left_over = block(a_dot, rest, every) - matmul(block(l, rest, every), u_dot)
-        l_dot = above(l_dot, right_solve(left_over, u1, lower=False))
+        l_dot = above(l_dot, right_solve(left_over, u1))
     if n > m:
         left_over = block(a_dot, every, rest) - matmul(l_dot, block(u, every, rest))
         u_dot = beside(u_dot, solve_triangular(l1, left_over, lower=True, unit=True))
