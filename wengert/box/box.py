@@ -75,11 +75,7 @@ from wengert.box.writing import (
     settled_index,
     without_flags,
 )
-from wengert.errors import (
-    ConcretizationError,
-    EscapedValueError,
-    UnsupportedAttributeError,
-)
+from wengert.errors import ConcretizationError, EscapedValueError, UnsupportedAttributeError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index

@@ -23,11 +23,12 @@ import numpy as np
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.box.contents import Content, Slot, own_slots
+from wengert.capture.kinds import is_object
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, code_of, is_constant, one_of, only_values
 from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.outlived import is_outlived
-from wengert.capture.session import current, is_object
+from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import equal, is_number
 from wengert.counted import all_count, counts

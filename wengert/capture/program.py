@@ -42,12 +42,7 @@ from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
 from wengert.control.derived import all_hold
-from wengert.errors import (
-    ConcretizationError,
-    EscapedValueError,
-    StagingError,
-    UnsupportedFunctionError,
-)
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.garbage import set_aside
 from wengert.ir.infer import DependsOnWhichNumber

@@ -17,28 +17,17 @@ import dis
 import functools
 import itertools
 import os
-import sys
 import threading
-from argparse import Namespace
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextvars import ContextVar
 from io import IOBase
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    FunctionType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    SimpleNamespace,
-)
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.array_classes import Held, can_hold, held_around
 from wengert.box.box import Box
-from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.behaviour import Behaviour, BehaviourGuard, methods_among
 from wengert.capture.classes import followed, meet_again
@@ -61,7 +50,8 @@ from wengert.capture.guards import (
     itself,
     place_of,
 )
-from wengert.capture.instrument import STAGED, is_user_code, is_user_file
+from wengert.capture.instrument import STAGED, is_user_code
+from wengert.capture.kinds import is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.objects import MUTABLE, Global, content, held_in
 from wengert.capture.of_code import names_in
 from wengert.capture.paths import (
@@ -88,7 +78,7 @@ from wengert.ir.symbol import Sym
 from wengert.ops.library import is_foreign
 from wengert.running import running
 from wengert.strides import array_order
-from wengert.types import has_own_dict, own_dict
+from wengert.types import own_dict
 
 _ALL = object()
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
@@ -176,7 +166,7 @@ class Session:
         self.raising: set[Any] = set()
         """The code of loops in which something may be raised that is caught outside (`leaving.py`)."""
         self.one_by_one: set[Any] = set()
-        """The code of `while` loops whose first iterations need not be tried out (`stage.py`)."""
+        """The code of `while` loops whose first iterations need not be tried out (`staged_loops.py`)."""
         self.counters: dict[Var, int] = {} if current.session is None else current.session.counters
         """Counters of loops, and how many iterations these have at most."""
         self.unrolls: bool = current.session is not None and current.session.unrolls
@@ -231,9 +221,8 @@ class Session:
             self.found(f.__globals__[name], global_at(f.__globals__, name))
         is_inside = f.__code__ in STAGED.finished  # then so are its variables; others were seen with those around it
         for cell in f.__closure__ or ():
-            try:
-                held = cell.cell_contents
-            except ValueError:  # empty yet
+            held = held_in(cell)
+            if held is UNDEFINED:
                 continue
             if not is_inside:
                 self.found(held, content_of(cell))
@@ -765,15 +754,6 @@ class Session:
         return self._boxes[id(value)]
 
 
-def is_of_user(thing: Any) -> bool:
-    """Whether a module, or a class, is of the user's own source."""
-    module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
-    about = own_dict(module)  # (what stands for a module may be an object of a class that is followed, too)
-    if module is not None and (about.get("__name__") == "__main__" or about.get("__spec__") is None):
-        return True  # (which has no file where Python is used interactively), or a module that was made by hand
-    return is_user_file(about.get("__file__") or "<frozen>")
-
-
 def _shared_by(thing: Any, name: str, value: Any) -> type | None:
     """The class of the user's that an object made inside shares an attribute with: data from outside."""
     if name in own_dict(thing):
@@ -782,15 +762,6 @@ def _shared_by(thing: Any, name: str, value: Any) -> type | None:
         if name in vars(kind):
             return thing.__class__ if vars(kind)[name] is value and is_of_user(kind) else None
     return None
-
-
-def is_object(thing: Any) -> bool:
-    """Whether something is an instance of a user's class, or of Python's records, with attributes that can be set."""
-    kind = thing.__class__
-    has_attributes = has_own_dict(thing) or hasattr(kind, "__slots__")
-    if not has_attributes or isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)):
-        return False
-    return (is_of_user(kind) and not hasattr(kind, "__wrapped__")) or kind in (SimpleNamespace, Namespace)
 
 
 def _refuse_iterator(thing: Any) -> None:
@@ -809,22 +780,6 @@ def _bytes_at(path: Path) -> bytes:
 
 _ABBREVIATED = {"numpy": "np", "scipy": "sp", "wengert": "wg"}
 """Names that everybody gives to a library: nobody gives them to something else, and looking costs time at each call."""
-
-
-def is_method_of_array(f: Any) -> bool:
-    """Whether something is a method of a plain array, such as `A.dot`."""
-    return f.__class__ in (BuiltinFunctionType, MethodWrapperType) and isinstance(f.__self__, np.ndarray)
-
-
-def is_of_libraries(thing: Any) -> bool:
-    """Whether something is an object of NumPy's or SciPy's with attributes that may change, such as a spline."""
-    no_objects = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)
-    gives_attributes: Any = type(thing).__getattribute__
-    if gives_attributes is not object.__getattribute__:  # which may have none, as a file that was read
-        return False
-    if isinstance(thing, no_objects) or is_of_scipy_stats(thing):
-        return False
-    return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
 
 
 def _slots(kind: type) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from wengert.ops.elementwise import (
     cosh,
     equal,
     exp,
+    expit,
     expm1,
     hypot,
     less,
@@ -247,9 +248,6 @@ mills = elementwise(
 
 # -------------------------------------------------------------------------------------------------------- sigmoids
 
-expit = elementwise(
-    "expit", sc.expit, (lambda y, x: y * expit(-x),), bounds=composed(lambda x: reciprocal(1 + exp(-x)))
-)
 logit = elementwise(
     "logit",
     sc.logit,

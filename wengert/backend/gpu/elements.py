@@ -166,9 +166,9 @@ class Elements:
     def know(self, wanted: Sequence[tuple[Any, Coordinates]]) -> None:
         """Compute elements together, so that they are known.
 
-        Divisions and roots have a quick way for numbers of usual size and another for all others. Where it is chosen,
-        nothing else can go on. So all elements are computed in the quick way first, and all of them again if any number
-        on the way was not usual.
+        Divisions, roots, exp, tanh, sin and cos have a quick way for numbers of usual size and another for all others.
+        Where it is chosen, nothing else can go on. So all elements are computed in the quick way first, and all of them
+        again if any number on the way was not usual.
         """
         cx, b = self.cx, self.cx.builder
         cx.doubts, cx.inverse_roots = [], {}
