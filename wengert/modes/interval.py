@@ -168,7 +168,7 @@ class Enclosure(Box):
         ours, theirs = [rectangles.parts(trace, x) for x in (self, other)]
         pairs = [[trace.enclosed(trace.bounds(x)) for x in pair] for pair in ((ours.re, theirs.re),
                                                                              (ours.imag, theirs.imag))]  # fmt: skip
-        return rectangles.joined(trace, rectangles.Parts(*[function(*pair) for pair in pairs]))
+        return rectangles.joined(trace, rectangles.ComplexParts(*[function(*pair) for pair in pairs]))
 
     def __invert__(self) -> Any:
         return V.logical_not(self) if self.dtype.kind == "b" else super().__invert__()

@@ -28,7 +28,7 @@ from wengert.ops.rounding import Bounds, V, choose, rounded_number
 from wengert.types import dtype_of, shape_of
 
 
-class Parts(NamedTuple):
+class ComplexParts(NamedTuple):
     """Real and imaginary part; the latter is None for a real number."""
 
     re: Any
@@ -63,26 +63,26 @@ def enclosed(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     elif isinstance(op, Multilinear):
         y = _expanded(op, xs, rest, params)
     elif isinstance(op, Linear):
-        y = Parts(op(*[x.re for x in xs], *rest, **params), op(*[x.imag for x in xs], *rest, **params))
+        y = ComplexParts(op(*[x.re for x in xs], *rest, **params), op(*[x.imag for x in xs], *rest, **params))
     else:
         raise UnsupportedFunctionError(
             f"no enclosure is known of {op.name} of complex numbers",
             remedy="compute real and imaginary parts by themselves",
         )
-    return joined(mode, y) if y.__class__ is Parts else y
+    return joined(mode, y) if y.__class__ is ComplexParts else y
 
 
-def parts(mode: Any, x: Any) -> Parts:
+def parts(mode: Any, x: Any) -> ComplexParts:
     """Real and imaginary part of anything."""
     if x.__class__ is float or dtype_of(x).kind != "c":
-        return Parts(x, None)
+        return ComplexParts(x, None)
     if not mode.owns(x):
-        return Parts(V.real(x), V.imag(x))
+        return ComplexParts(V.real(x), V.imag(x))
     low, high = mode.bounds(x)
-    return Parts(*[mode.enclosed(Bounds(part(low), part(high))) for part in (V.real, V.imag)])
+    return ComplexParts(*[mode.enclosed(Bounds(part(low), part(high))) for part in (V.real, V.imag)])
 
 
-def joined(mode: Any, z: Parts) -> Any:
+def joined(mode: Any, z: ComplexParts) -> Any:
     """A complex interval with these parts; what is empty in one of them is."""
     if not any(mode.owns(x) for x in z):
         return V.add(z.re, V.multiply(z.imag, 1j))
@@ -110,7 +110,7 @@ def _corner(x: Any, y: Any, end: float) -> Any:
 # ----------------------------------------------------------------------------------------------- linear in each operand
 
 
-def _expanded(op: Op, xs: Sequence[Parts], rest: tuple, params: dict) -> Parts:
+def _expanded(op: Op, xs: Sequence[ComplexParts], rest: tuple, params: dict) -> ComplexParts:
     """A product: the terms with an even number of imaginary parts, and those with an odd one."""
     found: list[Any] = [None, None]
     for which in itertools.product((0, 1), repeat=len(xs)):
@@ -123,28 +123,28 @@ def _expanded(op: Op, xs: Sequence[Parts], rest: tuple, params: dict) -> Parts:
             found[place] = V.negative(term) if count % 4 > 1 else term
         else:
             found[place] = (V.subtract if count % 4 > 1 else V.add)(found[place], term)
-    return Parts(*found)
+    return ComplexParts(*found)
 
 
-def _added(x: Parts, y: Parts) -> Parts:
+def _added(x: ComplexParts, y: ComplexParts) -> ComplexParts:
     im = y.im if x.im is None else x.im if y.im is None else V.add(x.im, y.im)
-    return Parts(V.add(x.re, y.re), im)
+    return ComplexParts(V.add(x.re, y.re), im)
 
 
-def _negated(x: Parts) -> Parts:
-    return Parts(V.negative(x.re), None if x.im is None else V.negative(x.im))
+def _negated(x: ComplexParts) -> ComplexParts:
+    return ComplexParts(V.negative(x.re), None if x.im is None else V.negative(x.im))
 
 
-def _times(x: Parts, y: Parts) -> Parts:
+def _times(x: ComplexParts, y: ComplexParts) -> ComplexParts:
     return _expanded(V.multiply, (x, y), (), {})
 
 
-def _square(x: Parts) -> Parts:
-    return Parts(V.subtract(V.square(x.re), V.square(x.im)), V.multiply(V.multiply(x.re, x.im), 2.0))
+def _square(x: ComplexParts) -> ComplexParts:
+    return ComplexParts(V.subtract(V.square(x.re), V.square(x.im)), V.multiply(V.multiply(x.re, x.im), 2.0))
 
 
-def _reciprocal(x: Parts) -> Parts:
-    return Parts(_quotient_part(x.re, x.im), V.negative(_quotient_part(x.im, x.re)))
+def _reciprocal(x: ComplexParts) -> ComplexParts:
+    return ComplexParts(_quotient_part(x.re, x.im), V.negative(_quotient_part(x.im, x.re)))
 
 
 def _quotient_part(c: Any, d: Any) -> Any:
@@ -180,37 +180,37 @@ def _is_zero(x: Bounds) -> Any:
     return V.logical_and(V.equal(x.lo, 0), V.equal(x.hi, 0))
 
 
-def _divided(x: Parts, y: Parts) -> Parts:
+def _divided(x: ComplexParts, y: ComplexParts) -> ComplexParts:
     if y.im is None:
-        return Parts(V.divide(x.re, y.re), V.divide(x.imag, y.re))
+        return ComplexParts(V.divide(x.re, y.re), V.divide(x.imag, y.re))
     return _times(x, _reciprocal(y))
 
 
 # ------------------------------------------------------------------------------------------------- elementary functions
 
 
-def _exp(z: Parts) -> Parts:
+def _exp(z: ComplexParts) -> ComplexParts:
     size = V.exp(z.re)
-    return Parts(V.multiply(size, V.cos(z.im)), V.multiply(size, V.sin(z.im)))
+    return ComplexParts(V.multiply(size, V.cos(z.im)), V.multiply(size, V.sin(z.im)))
 
 
-def _size(z: Parts) -> Any:
+def _size(z: ComplexParts) -> Any:
     return V.absolute(z.re) if z.im is None else V.hypot(z.re, z.im)
 
 
-def _log(z: Parts) -> Parts:
-    return Parts(V.log(_size(z)), V.arctan2(z.imag, z.re))
+def _log(z: ComplexParts) -> ComplexParts:
+    return ComplexParts(V.log(_size(z)), V.arctan2(z.imag, z.re))
 
 
-def _scaled(z: Parts, c: Any) -> Parts:
-    return Parts(V.multiply(z.re, c), V.multiply(z.imag, c))
+def _scaled(z: ComplexParts, c: Any) -> ComplexParts:
+    return ComplexParts(V.multiply(z.re, c), V.multiply(z.imag, c))
 
 
-def _polar(size: Any, angle: Any) -> Parts:
-    return Parts(V.multiply(size, V.cos(angle)), V.multiply(size, V.sin(angle)))
+def _polar(size: Any, angle: Any) -> ComplexParts:
+    return ComplexParts(V.multiply(size, V.cos(angle)), V.multiply(size, V.sin(angle)))
 
 
-def _angle(z: Parts) -> Any:
+def _angle(z: ComplexParts) -> Any:
     """The angle of z, and that of 1 where z is zero: where the size is zero, too, any will do."""
     y, x = z.imag, z.re
     zero = V.logical_and(V.equal(x, 0.0), V.equal(y, 0.0))
@@ -221,7 +221,7 @@ def _angle(z: Parts) -> Any:
     return V.arctan2(y, V.where(always, 1.0, x))
 
 
-def _sqrt(z: Parts) -> Parts:
+def _sqrt(z: ComplexParts) -> ComplexParts:
     return _polar(V.sqrt(_size(z)), V.multiply(_angle(z), 0.5))
 
 
@@ -230,7 +230,7 @@ _POWERS = 64
 """Whole powers up to here are products."""
 
 
-def _power(z: Parts, p: Parts) -> Parts:
+def _power(z: ComplexParts, p: ComplexParts) -> ComplexParts:
     n = p.re if p.im is None and not isinstance(p.re, Traced) and not shape_of(p.re) else None
     if n is not None and n == int(n) and abs(n) <= _POWERS:
         return _whole_power(z, int(n))
@@ -239,7 +239,7 @@ def _power(z: Parts, p: Parts) -> Parts:
     return _exp(_times(p, _log(z)))
 
 
-def _whole_power(z: Parts, n: int) -> Parts:
+def _whole_power(z: ComplexParts, n: int) -> ComplexParts:
     if n < 0:
         return _reciprocal(_whole_power(z, -n))
     found = None
@@ -248,41 +248,41 @@ def _whole_power(z: Parts, n: int) -> Parts:
             found = z if found is None else _times(found, z)
         n //= 2
         z = _square(z) if n else z
-    return Parts(V.add(V.multiply(z.re, 0.0), 1.0), V.multiply(z.imag, 0.0)) if found is None else found
+    return ComplexParts(V.add(V.multiply(z.re, 0.0), 1.0), V.multiply(z.imag, 0.0)) if found is None else found
 
 
-def _sin(z: Parts) -> Parts:
-    return Parts(V.multiply(V.sin(z.re), V.cosh(z.im)), V.multiply(V.cos(z.re), V.sinh(z.im)))
+def _sin(z: ComplexParts) -> ComplexParts:
+    return ComplexParts(V.multiply(V.sin(z.re), V.cosh(z.im)), V.multiply(V.cos(z.re), V.sinh(z.im)))
 
 
-def _cos(z: Parts) -> Parts:
-    return Parts(V.multiply(V.cos(z.re), V.cosh(z.im)), V.negative(V.multiply(V.sin(z.re), V.sinh(z.im))))
+def _cos(z: ComplexParts) -> ComplexParts:
+    return ComplexParts(V.multiply(V.cos(z.re), V.cosh(z.im)), V.negative(V.multiply(V.sin(z.re), V.sinh(z.im))))
 
 
 def _turned(f: Callable) -> Callable:
     """f(z) from a function of iz: sinh z = −i sin(iz), tanh z = −i tan(iz)."""
 
-    def rule(z: Parts) -> Parts:
-        w = f(Parts(V.negative(z.im), z.re))
-        return Parts(w.im, V.negative(w.re))
+    def rule(z: ComplexParts) -> ComplexParts:
+        w = f(ComplexParts(V.negative(z.im), z.re))
+        return ComplexParts(w.im, V.negative(w.re))
 
     return rule
 
 
-def _tan(z: Parts) -> Parts:
+def _tan(z: ComplexParts) -> ComplexParts:
     (x, y), below = z, V.add(V.square(V.cos(z.re)), V.square(V.sinh(z.im)))
     above = V.multiply(V.sin(x), V.cos(x)), V.multiply(V.sinh(y), V.cosh(y))
-    return Parts(V.divide(above[0], below), V.divide(above[1], below))
+    return ComplexParts(V.divide(above[0], below), V.divide(above[1], below))
 
 
-def _cast(z: Parts, dtype: Any) -> Any:
+def _cast(z: ComplexParts, dtype: Any) -> Any:
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return V.not_equal(z.re, 0) if z.im is None else V.logical_or(V.not_equal(z.re, 0), V.not_equal(z.im, 0))
     if dtype.kind != "c":
         return V.astype(z.re, dtype=dtype)
     part = np.dtype(np.float32 if dtype == np.complex64 else float)
-    return Parts(V.astype(z.re, dtype=part), V.astype(z.imag, dtype=part))
+    return ComplexParts(V.astype(z.re, dtype=part), V.astype(z.imag, dtype=part))
 
 
 def _in_both(op: Op, join: Op) -> Callable:
@@ -292,25 +292,25 @@ def _in_both(op: Op, join: Op) -> Callable:
 # ------------------------------------------------------------------------------------------------------------- matrices
 
 
-def _paired(a: Parts) -> Any:
+def _paired(a: ComplexParts) -> Any:
     """The real matrix that does the same: [[A, −B], [B, A]] for A + iB."""
     upper = V.concatenate(a.re, V.negative(a.imag), axis=len(shape_of(a.re)) - 1)
     lower = V.concatenate(a.imag, a.re, axis=len(shape_of(a.re)) - 1)
     return V.concatenate(upper, lower, axis=len(shape_of(a.re)) - 2)
 
 
-def _halves(x: Any, n: int, axis: int) -> Parts:
+def _halves(x: Any, n: int, axis: int) -> ComplexParts:
     before = (slice(None),) * axis
-    return Parts(*[V.index(x, pattern=(*before, slice(k, k + n))) for k in (0, n)])
+    return ComplexParts(*[V.index(x, pattern=(*before, slice(k, k + n))) for k in (0, n)])
 
 
-def _inverse(a: Parts) -> Parts:
+def _inverse(a: ComplexParts) -> ComplexParts:
     rank, n = len(shape_of(a.re)), shape_of(a.re)[-1]
     y = _halves(V.inv(_paired(a)), n, rank - 2)
-    return Parts(*[_halves(part, n, rank - 1).re for part in y])
+    return ComplexParts(*[_halves(part, n, rank - 1).re for part in y])
 
 
-def _solved(a: Parts, b: Parts, **params: Any) -> Parts:
+def _solved(a: ComplexParts, b: ComplexParts, **params: Any) -> ComplexParts:
     axis = len(shape_of(b.re)) - (1 if len(shape_of(b.re)) < len(shape_of(a.re)) else 2)
     stacked = V.concatenate(b.re, b.imag, axis=axis)
     return _halves(V.solve(_paired(a), stacked, **params), shape_of(a.re)[-1], axis)
@@ -354,7 +354,9 @@ def _normalised(y: Any, n: int, norm: str, inverse: bool) -> Any:
     return V.divide(y, float(n)) if (norm == "forward") != inverse else y
 
 
-def _transform(x: Parts, n: int, axis: int, norm: str, inverse: bool, kept: int, weights: Any = None) -> Parts:
+def _transform(
+    x: ComplexParts, n: int, axis: int, norm: str, inverse: bool, kept: int, weights: Any = None
+) -> ComplexParts:
     """Σ x_j (cos ∓ i sin)(2π·j·k/n) for k < kept."""
     mode: Any = next(part for part in x if isinstance(part, Traced))._owner
     single = dtype_of(x.re) == np.float32
@@ -363,33 +365,33 @@ def _transform(x: Parts, n: int, axis: int, norm: str, inverse: bool, kept: int,
     if weights is not None:
         cos, sin = [Bounds(*[b * weights[:, None] for b in matrix]) for matrix in (cos, sin)]
     c, s = mode.enclosed(cos), mode.enclosed(sin if inverse else Bounds(-sin.hi, -sin.lo))
-    y = Parts(_along(re, axis, c), _along(re, axis, s))
+    y = ComplexParts(_along(re, axis, c), _along(re, axis, s))
     if im is not None:
-        y = Parts(V.subtract(y.re, _along(im, axis, s)), V.add(y.im, _along(im, axis, c)))
-    y = Parts(*[_normalised(part, n, norm, inverse) for part in y])
-    return Parts(*[V.astype(part, dtype=np.dtype(np.float32)) for part in y]) if single else y
+        y = ComplexParts(V.subtract(y.re, _along(im, axis, s)), V.add(y.im, _along(im, axis, c)))
+    y = ComplexParts(*[_normalised(part, n, norm, inverse) for part in y])
+    return ComplexParts(*[V.astype(part, dtype=np.dtype(np.float32)) for part in y]) if single else y
 
 
 def _fft(inverse: bool) -> Callable:
-    def rule(x: Parts, axis: int, norm: str) -> Parts:
+    def rule(x: ComplexParts, axis: int, norm: str) -> ComplexParts:
         n = shape_of(x.re)[axis]
         return _transform(x, n, axis, norm, inverse, n)
 
     return rule
 
 
-def _rfft(x: Parts, axis: int, norm: str) -> Parts:
+def _rfft(x: ComplexParts, axis: int, norm: str) -> ComplexParts:
     n = shape_of(x.re)[axis]
     return _transform(x, n, axis, norm, False, n // 2 + 1)
 
 
-def _irfft(x: Parts, n: int, axis: int, norm: str) -> Any:
+def _irfft(x: ComplexParts, n: int, axis: int, norm: str) -> Any:
     """The imaginary parts of coefficients that stand alone are not used."""
     weights = np.full(n // 2 + 1, 2.0)
     weights[0] = 1.0
     if n % 2 == 0:
         weights[-1] = 1.0
-    return _transform(Parts(x.re, x.imag), n, axis, norm, True, n, weights).re
+    return _transform(ComplexParts(x.re, x.imag), n, axis, norm, True, n, weights).re
 
 
 COMPLEX_OF_REAL = ("fft", "ifft", "rfft", "irfft", "hankel1", "hankel2")
@@ -406,27 +408,27 @@ RULES: dict[str, Callable] = {
     "power": _power,
     "negative": _negated,
     "positive": lambda z: z,
-    "conjugate": lambda z: Parts(z.re, V.negative(z.im)),
+    "conjugate": lambda z: ComplexParts(z.re, V.negative(z.im)),
     "real": lambda z: z.re,
     "imag": lambda z: z.imag,
     "absolute": _size,
     "exp": _exp,
-    "expm1": lambda z: Parts(V.subtract(_exp(z).re, 1.0), _exp(z).im),
+    "expm1": lambda z: ComplexParts(V.subtract(_exp(z).re, 1.0), _exp(z).im),
     "exp2": lambda z: _polar(V.exp2(z.re), V.multiply(z.im, _LN2)),
     "log": _log,
-    "log2": lambda z: Parts(V.log2(_size(z)), V.divide(_log(z).im, _LN2)),
-    "log10": lambda z: Parts(V.log10(_size(z)), V.divide(_log(z).im, _LN10)),
-    "log1p": lambda z: _log(Parts(V.add(z.re, 1.0), z.im)),
+    "log2": lambda z: ComplexParts(V.log2(_size(z)), V.divide(_log(z).im, _LN2)),
+    "log10": lambda z: ComplexParts(V.log10(_size(z)), V.divide(_log(z).im, _LN10)),
+    "log1p": lambda z: _log(ComplexParts(V.add(z.re, 1.0), z.im)),
     "sqrt": _sqrt,
     "sin": _sin,
     "cos": _cos,
     "tan": _tan,
     "sinh": _turned(_sin),
-    "cosh": lambda z: _cos(Parts(V.negative(z.im), z.re)),
+    "cosh": lambda z: _cos(ComplexParts(V.negative(z.im), z.re)),
     "tanh": _turned(_tan),
     "astype": _cast,
     "python_number": lambda z: z,
-    "where": lambda mask, x, y: Parts(V.where(mask.re, x.re, y.re), V.where(mask.re, x.imag, y.imag)),
+    "where": lambda mask, x, y: ComplexParts(V.where(mask.re, x.re, y.re), V.where(mask.re, x.imag, y.imag)),
     "equal": lambda x, y: V.logical_and(V.equal(x.re, y.re), V.equal(x.imag, y.imag)),
     "not_equal": lambda x, y: V.logical_or(V.not_equal(x.re, y.re), V.not_equal(x.imag, y.imag)),
     "isnan": lambda z: V.logical_or(V.isnan(z.re), V.isnan(z.im)),
@@ -438,7 +440,7 @@ RULES: dict[str, Callable] = {
     "ifft": _fft(True),
     "rfft": _rfft,
     "irfft": _irfft,
-    "hankel1": lambda v, z: Parts(V.jv(v.re, z.re), V.yv(v.re, z.re)),
-    "hankel2": lambda v, z: Parts(V.jv(v.re, z.re), V.negative(V.yv(v.re, z.re))),
+    "hankel1": lambda v, z: ComplexParts(V.jv(v.re, z.re), V.yv(v.re, z.re)),
+    "hankel2": lambda v, z: ComplexParts(V.jv(v.re, z.re), V.negative(V.yv(v.re, z.re))),
 }
 """What ops do with real and imaginary parts."""
