@@ -39,11 +39,12 @@ for), `iteration`, `leaving`, `growing`, `counters` (what these decide). Excepti
 Generators: `generators` (syntax), `generated`. Dicts and sets that a comprehension fills: `filtering`; dicts with keys
 that the program computes: `tables`. Recursion: `recursion` (syntax), `recursing`. Closures: `closures`.
 
-Values that only the program knows: `values` and `containers` take Python's objects apart,
-`one_of` is one of several things, or None (`each_of`, `words`, `outlived`), `texts` and `read_texts` are texts with
-numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their items, `open_lists`
-has their methods, `placed` writes to computed places, `each_item` changes one of several, `chosen` has those that a
-condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`), `whole_numbers`, `real_or_complex`.
+Values that only the program knows: `values` and `containers` take Python's objects apart, `one_of` is one of several
+things, or None (`each_of`, `words`, `outlived`; `references` for objects that are changed), `texts` and `read_texts`
+are texts with numbers in them. Lists: `opening` finds those whose length data decide, `opened` stands for their
+items, `open_lists` has their methods, `placed` writes to computed places, `each_item` changes one of several,
+`chosen` has those that a condition chooses, `ordering` sorts and compares. Numbers: `domains` (`math`),
+`whole_numbers`, `real_or_complex`.
 
 What is outside of a function: `guards` compare what was read, by `paths`; `behaviour` does so for classes. `kinds` and
 `objects` say what something is and what it holds, `effects` what was changed, `reachable` what might be; `left`,

@@ -228,6 +228,11 @@ def code_of(constant: Any) -> int:
     return len(known) - 1
 
 
+def renew(code: int, thing: Any) -> None:
+    """Let the number of an object that a branch has made stand for what it is after the branch."""
+    _constants()[code] = thing
+
+
 def only_values(codes: Sequence[int]) -> bool:
     """Whether these are numbers of what may be None, and is no constant otherwise."""
     return bool(codes) and all(

@@ -537,6 +537,13 @@ def passed(value: Any, is_read: bool) -> Any:
     return value
 
 
+def _attribute(owner: Any, name: str) -> Any:
+    """`owner.name`. The methods of one of several lists or dicts are called of each."""
+    if owner.__class__ is OneOf and all(isinstance(owner.alternative(code), MUTABLE) for code in owner.possible):
+        return lambda *args, **kwargs: each(owner, lambda one: staged_call(attr(one, name))(*args, **kwargs))
+    return attr(owner, name)
+
+
 def _method_read(owner: Any, name: str) -> Any:
     return attr(base(owner, (name,)), name)
 
@@ -601,7 +608,7 @@ set_staged_hooks(
         lowering.BASE: base,
         lowering.DEFAULT: default,
         lowering.PASSED: passed,
-        lowering.ATTR: attr,
+        lowering.ATTR: _attribute,
         lowering.KEPT: kept,
         lowering.OF_ITEM: functools.partial(method_of_item, method=_method_read, call=staged_call),
         lowering.ASSERT: exceptions.assert_,
