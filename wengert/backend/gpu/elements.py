@@ -23,7 +23,7 @@ from wengert.backend.gpu.scalar import KernelContext, combined, flat, gathered, 
 from wengert.backend.llvm.arrays.buffer import I64, load_element
 from wengert.backend.llvm.scalars.values import constant, convert
 from wengert.ir.node import Node
-from wengert.ops.index import ARRAY, explicit
+from wengert.ops.index import ARRAY, axes_used, explicit
 
 
 class OperandLayout(NamedTuple):
@@ -285,7 +285,7 @@ def fitted(coordinates: Coordinates, shape: Sequence[Any]) -> Coordinates:
 def _in_full(pattern: tuple, ndim: int) -> tuple:
     """A pattern with an entry for every axis."""
     pattern = explicit(pattern, ndim)
-    return pattern + (slice(None),) * (ndim - sum(1 for place in pattern if place is not None))
+    return pattern + (slice(None),) * (ndim - axes_used(pattern))
 
 
 def _broadcast_to(es: Elements, node: Node, cs: Coordinates) -> Any:
