@@ -571,9 +571,15 @@ def _is_of_a_library(filename: str) -> bool:
 _SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")
 
 
+_NO_OPERATOR = "type not understood"
+"""What `scipy.sparse.linalg.aslinearoperator` says of matrices that it does not know, of whatever class."""
+
+
 def _names_class(error: BaseException, args: tuple) -> bool:
     """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual", "not 'Sym'"."""
     words = str(error) if isinstance(error, TypeError) else ""
+    if words == _NO_OPERATOR:
+        return any(isinstance(a, Traced) for a in args)
     names = {name for a in args if isinstance(a, Traced) for name in (type(a).__name__, type(a).__qualname__)}
     return any(
         f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words
