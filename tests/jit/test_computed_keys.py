@@ -168,7 +168,8 @@ def groups_that_are_made_when_needed(x):
         other.setdefault((b, k % 2), []).append(x**2 + k)
         if k % 7 == 6:
             held[b] = []
-    return sum(len(v) * sum(v) for v in held.values()) + sum((a + 2 * b) * sum(v) for (a, b), v in other.items())
+    total = sum((len(v) * sum(v, x) for v in held.values()), x)
+    return total + sum((a + 2 * b) * sum(v, x) for (a, b), v in other.items())
 
 
 def sums_and_counts(x):

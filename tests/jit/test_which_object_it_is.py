@@ -7,7 +7,6 @@ import pytest
 from jit.everywhere import agrees
 
 import wengert as wg
-from wengert.errors import StagingError
 
 
 class Phase:
@@ -73,14 +72,11 @@ def key(x):
     return {SLOW: x, FAST: 2.0}[SLOW if x > 1.2 else FAST]
 
 
+@pytest.mark.parametrize("f", [phases, key])
 @pytest.mark.parametrize("x", [1.3, 1.1])
-def test_a_key_that_data_choose(x):
-    assert wg.jit(key)(x) == key(x)
-
-
-def test_what_is_not_known_is_refused():
-    with pytest.raises(StagingError):
-        wg.jit(phases)(1.3)
+def test_where_references_are_needed(f, x):
+    assert wg.jit(f)(x) == f(x)
+    assert wg.jit(wg.grad(f))(x) == pytest.approx(wg.grad(f)(x))
 
 
 def member(x):
