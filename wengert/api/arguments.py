@@ -20,6 +20,7 @@ from wengert.box.cells import cell
 from wengert.box.foreign import an, hides_traced, where_it_hides
 from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
+from wengert.box.withheld import Withheld
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.capture.classes import meet_value
@@ -250,12 +251,17 @@ def demand_positions(argnums: Any, example: str = "wg.grad(f)(x)") -> None:
         for k in argnums if np.ndim(argnums) else (argnums,):
             operator.index(k)
     except (TypeError, ValueError):
-        text = " ".join(repr(argnums).split())
         raise NotDifferentiableInputError(
-            f"argnums={text if len(text) < _LONG else text[:_LONG] + ' …'} is neither an int nor a sequence of ints",
+            f"argnums={shortened(argnums)} is neither an int nor a sequence of ints",
             remedy="count the positional arguments from 0: argnums=0, or argnums=(0, 2); an argument of the function "
             f"goes to what comes back: {example}",
         ) from None
+
+
+def shortened(x: Any) -> str:
+    """A value as it is shown where it was given for another."""
+    text = " ".join(repr(x).split())
+    return text if len(text) < _LONG else text[:_LONG] + " …"
 
 
 _LONG = 60
@@ -332,6 +338,8 @@ def _check_output(y: Any, out: Any, k: int) -> None:
             "the differentiated function returned a function; a closure over traced values has no meaning outside",
             remedy="return the value: differentiate lambda x: f(x)(y), not f",
         )
+    if isinstance(y, Withheld):
+        bool(y)  # raises what is wrong with it
     if not isinstance(y, Box) and hides_traced(y):
         raise NotDifferentiableOutputError(
             f"the result{tree.paths(out)[k]} is a {type(y).__name__} in which there is a traced value: its derivative "

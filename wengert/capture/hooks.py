@@ -174,10 +174,6 @@ def _for_class(f: Any) -> Any:
     return _constructor(f) if found is None else found
 
 
-def _for_partial(f: functools.partial) -> Any:
-    return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
-
-
 def _for_other(f: Any) -> Any:
     """What is called for an object that has a class of its own."""
     kind = type(f)
@@ -443,7 +439,7 @@ _OF_KIND: dict[type, Callable[[Any], Any]] = {
     MethodType: _for_method,
     MethodDescriptorType: _unbound,
     WrapperDescriptorType: _unbound,
-    functools.partial: _for_partial,
+    functools.partial: lambda f: functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords),
     _CACHED: _uncached,
 }
 """What is called for a function, by its class; `None` where that does not decide."""
@@ -575,9 +571,15 @@ def _is_of_a_library(filename: str) -> bool:
 _SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")
 
 
+_NO_OPERATOR = "type not understood"
+"""What `scipy.sparse.linalg.aslinearoperator` says of matrices that it does not know, of whatever class."""
+
+
 def _names_class(error: BaseException, args: tuple) -> bool:
     """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual", "not 'Sym'"."""
     words = str(error) if isinstance(error, TypeError) else ""
+    if words == _NO_OPERATOR:
+        return any(isinstance(a, Traced) for a in args)
     names = {name for a in args if isinstance(a, Traced) for name in (type(a).__name__, type(a).__qualname__)}
     return any(
         f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words

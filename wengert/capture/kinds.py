@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from io import IOBase
 from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -11,7 +14,9 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.distributions.lookup import is_of_scipy_stats
+from wengert.capture.effects import USED_UP_ONCE
 from wengert.capture.instrument import is_user_file
+from wengert.errors import StagingError
 from wengert.types import has_own_dict, own_dict
 
 
@@ -47,3 +52,22 @@ def is_of_libraries(thing: Any) -> bool:
     if isinstance(thing, no_objects) or is_of_scipy_stats(thing):
         return False
     return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
+
+
+def class_sharing(thing: Any, name: str, value: Any) -> type | None:
+    """The class of the user's that an object made inside shares an attribute with: data from outside."""
+    if name in own_dict(thing):
+        return None
+    for kind in thing.__class__.__mro__:
+        if name in vars(kind):
+            return thing.__class__ if vars(kind)[name] is value and is_of_user(kind) else None
+    return None
+
+
+def refuse_iterator(thing: Any) -> None:
+    """Each call would go on where the one before has stopped. (A count does: `next_number` in `outside.py`.)"""
+    no_others = (IOBase, Box, itertools.count)
+    if isinstance(thing, Iterator) and not isinstance(thing, no_others) and not is_object(thing):
+        raise StagingError(
+            USED_UP_ONCE, remedy="make a list of it before, or call next outside and pass what it gives as an argument"
+        )

@@ -51,7 +51,14 @@ from wengert.capture.guards import (
     place_of,
 )
 from wengert.capture.instrument import STAGED, is_user_code
-from wengert.capture.kinds import is_method_of_array, is_object, is_of_libraries, is_of_user
+from wengert.capture.kinds import (
+    class_sharing,
+    is_method_of_array,
+    is_object,
+    is_of_libraries,
+    is_of_user,
+    refuse_iterator,
+)
 from wengert.capture.objects import MUTABLE, Global, content, held_in
 from wengert.capture.of_code import names_in
 from wengert.capture.paths import (
@@ -71,7 +78,7 @@ from wengert.capture.paths import (
 from wengert.capture.reading import containers_only_read
 from wengert.capture.undefined import UNDEFINED
 from wengert.control.derived import all_hold
-from wengert.errors import Signal, StagingError
+from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
@@ -229,7 +236,7 @@ class Session:
             if not is_inside:
                 self.found(held, content_of(cell))
             elif len(self._functions) == 1:  # it is what is compiled
-                _refuse_iterator(held)
+                refuse_iterator(held)
         defaults = f.__defaults__ or ()
         if defaults and all(isinstance(default, _NUMBERS) for default in defaults):
             self.guards.append(
@@ -315,7 +322,7 @@ class Session:
             if name not in (value.__name__.rpartition(".")[-1], _ABBREVIATED.get(value.__name__)):
                 self.guards.append(IdentityGuard(path, value))
         else:
-            _refuse_iterator(value)
+            refuse_iterator(value)
             if isinstance(value, IOBase):
                 self.frozen[id(value)] = value, "a file that was opened outside is read by a compiled function"
             self.operates(value)
@@ -400,7 +407,7 @@ class Session:
         """`owner.name` was read."""
         is_libraries = (owner.__class__ is ModuleType or isinstance(owner, type)) and not is_of_user(owner)
         if id(owner) in self._inside and not isinstance(owner, (np.ndarray, Box)):
-            kind = _shared_by(owner, name, value)
+            kind = class_sharing(owner, name, value)
             if kind is not None:
                 owner = kind
         if is_libraries and (value is os.environ or value is os.getenv):
@@ -754,25 +761,6 @@ class Session:
 
     def box_of(self, value: Any) -> Any:
         return self._boxes[id(value)]
-
-
-def _shared_by(thing: Any, name: str, value: Any) -> type | None:
-    """The class of the user's that an object made inside shares an attribute with: data from outside."""
-    if name in own_dict(thing):
-        return None
-    for kind in thing.__class__.__mro__:
-        if name in vars(kind):
-            return thing.__class__ if vars(kind)[name] is value and is_of_user(kind) else None
-    return None
-
-
-def _refuse_iterator(thing: Any) -> None:
-    """Each call would go on where the one before has stopped. (A count does: `next_number` in `outside.py`.)"""
-    no_others = (IOBase, Box, itertools.count)
-    if isinstance(thing, Iterator) and not isinstance(thing, no_others) and not is_object(thing):
-        raise StagingError(
-            USED_UP_ONCE, remedy="make a list of it before, or call next outside and pass what it gives as an argument"
-        )
 
 
 def _bytes_at(path: Path) -> bytes:
