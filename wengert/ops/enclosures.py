@@ -43,14 +43,24 @@ def stated(rule: Callable, breaks: Callable | None = None) -> Enclosure:
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         data = op.data_count(args, params)
         xs = [mode.bounds(a) for a in args[:data]]
-        if any(dtype_of(x.lo) == np.float32 for x in xs):
+        single = any(dtype_of(x.lo) == np.float32 for x in xs)
+        if single:
             xs = [in_single(x) for x in xs]
+            single = all(dtype_of(x.lo) == np.float32 for x in xs)
         rest = [mode.structure(op, a) for a in args[data:]]
         if breaks is not None and mode.watches:
-            mode.note_break(op, breaks(*xs, *rest, **params))
-        return mode.enclosed(rule(*xs, *rest, **params))
+            mode.note_break(breaks(*xs, *rest, **params))
+        y = rule(*xs, *rest, **params)
+        return mode.enclosed(_narrowed(y) if single else y)
 
     return enclosure
+
+
+def _narrowed(y: Any) -> Any:
+    """Bounds in single precision, where a rule has computed in double."""
+    if y.__class__ is not Bounds or dtype_of(y.lo) != np.float64:
+        return y
+    return Bounds(*[moved(V.astype(b, dtype=np.dtype(np.float32)), way) for b, way in zip(y, (-1, 1), strict=True)])
 
 
 def composed(function: Callable) -> Enclosure:
@@ -121,7 +131,7 @@ def _stepwise(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     y = _on_bounds(mode, op, args, params)
     if mode.watches:
         found = mode.bounds(y)
-        mode.note_break(op, V.not_equal(found.lo, found.hi))
+        mode.note_break(V.not_equal(found.lo, found.hi))
     return y
 
 
@@ -171,13 +181,13 @@ class Monotone:
             x = magnitudes(x)
         if self.domain is not None:
             if mode.watches:
-                mode.note_break(op, self._leaves(x))
+                mode.note_break(self._leaves(x))
             x = self._within(x)
         if self.beyond is None:
             return mode.enclosed(self.of(op, x))
         outside = V.less_equal(x.lo, self.beyond)
         if mode.watches:
-            mode.note_break(op, outside)
+            mode.note_break(outside)
         y = self.of(op, Bounds(V.maximum(x.lo, self.beyond), V.maximum(x.hi, self.beyond)))
         y = Bounds(choose(outside, -math.inf, y.lo), choose(outside, math.inf, y.hi))
         return mode.enclosed(unless_empty(y, x))
@@ -324,7 +334,7 @@ def with_poles(divisor: str) -> Enclosure:
         same = V.equal(*[V.greater(evaluated(TABLE[divisor], b), 0) for b in x])
         clear = V.logical_and(same, V.less_equal(width, _HALF_PERIOD))
         if mode.watches:
-            mode.note_break(op, V.logical_not(clear))
+            mode.note_break(V.logical_not(clear))
         y = increasing(exact=((0.0, 0.0),)).of(op, x)
         return mode.enclosed(unless_empty(Bounds(choose(clear, y.lo, -math.inf), choose(clear, y.hi, math.inf)), x))
 
@@ -410,7 +420,7 @@ def where(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         return mode.enclosed(Bounds(choose(mask, x.lo, y.lo), choose(mask, x.hi, y.hi)))
     mask = mode.bounds(mask)
     if mode.watches:
-        mode.note_break(op, V.not_equal(mask.lo, mask.hi))
+        mode.note_break(V.not_equal(mask.lo, mask.hi))
     return mode.enclosed(_where(mask, mode.bounds(x), mode.bounds(y)))
 
 
@@ -426,18 +436,12 @@ def _casts(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     x, dtype = mode.bounds(args[0]), np.dtype(params["dtype"])
     if dtype.kind == "b" and dtype_of(x.lo).kind != "b":
         return V.not_equal(args[0], 0)
-    if dtype.kind not in "fiub":
-        raise UnsupportedFunctionError(
-            "a complex number from an interval",
-            remedy="compute real and imaginary parts by themselves: a Fourier transform is a product with matrices of "
-            "np.cos and np.sin, and scipy.fft.dct and dst have enclosures",
-        )
     low, high = op(x.lo, dtype=dtype), op(x.hi, dtype=dtype)
     if dtype.kind == "f" and dtype_of(x.lo).kind == "f" and dtype.itemsize < dtype_of(x.lo).itemsize:
         low = choose(V.greater(V.astype(low, dtype=dtype_of(x.lo)), x.lo), moved(low, -1), low)
         high = choose(V.less(V.astype(high, dtype=dtype_of(x.lo)), x.hi), moved(high, 1), high)
     elif dtype.kind in "iu" and mode.watches:
-        mode.note_break(op, V.not_equal(low, high))
+        mode.note_break(V.not_equal(low, high))
     return mode.enclosed(Bounds(low, high))
 
 

@@ -25,7 +25,6 @@ import scipy.fft
 
 from wengert.ops import axes, interval_sums, library
 from wengert.ops.derive import Linear, linear
-from wengert.ops.enclosures import refused
 from wengert.ops.rounding import Bounds, V, moved
 from wengert.ops.shape import astype, conjugate, real
 from wengert.ops.traits import LENGTHS, MORE
@@ -92,10 +91,6 @@ rfft = _transform(
     "rfft",
     lambda x, axis, norm: np.fft.rfft(x, axis=axis, norm=norm),
     _rfft_transpose,
-    bounds=refused(
-        "rfft, whose results are complex",
-        "multiply by matrices of np.cos and np.sin, or take scipy.fft.dct and dst, which have one",
-    ),
 )
 irfft = _transform(
     "irfft",
