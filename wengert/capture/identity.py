@@ -143,10 +143,9 @@ class Identity:
         if not self.flags.keys() <= flags.keys():
             self.flags = flags
             raise Again
-        for key in flags:
-            if key not in self.flags:  # no code inside has asked for it: so it may as well join now
-                self._said[key] = capture.formal(_BOOL)
-                self.flags[key] = flags[key]
+        for flag in [f for f in flags if f not in self.flags]:  # no code inside has asked for them: they may join now
+            self._said[flag] = capture.formal(_BOOL)
+            self.flags[flag] = flags[flag]
         return [
             (self._stands_for(box, facts[key[0]], names, capture), _BOOL) for key, box in self.flags.items()
         ]  # fmt: skip
