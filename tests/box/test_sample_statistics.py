@@ -35,6 +35,8 @@ OF_ONE = {
     "mad scaled": lambda x: stats.median_abs_deviation(x, axis=1, center=np.mean, scale="normal"),
     "kstat": lambda x: np.stack([stats.kstat(x, n) for n in (1, 2, 3, 4)]),
     "entropy": lambda x: stats.entropy(x, axis=1),
+    "relative entropy to one number": lambda x: stats.entropy(1.0, x, axis=-1),
+    "several samples in one array": lambda x: stats.f_oneway(x, axis=1)[0],
     "relative entropy": lambda x: stats.entropy(x[0], x[1], base=2),
     "zscore": lambda x: stats.zscore(x, axis=1, ddof=1),
     "zmap": lambda x: stats.zmap(x[0], x[1]),

@@ -269,10 +269,11 @@ def trim_mean(a: Any, proportiontocut: float, axis: Any = 0, *, keepdims: bool =
 def entropy(pk: Any, qk: Any = None, base: Any = None, axis: Any = 0, *, keepdims: bool = False) -> Any:
     if base is not None and base <= 0:
         raise ValueError("`base` must be a positive number or `None`.")
+    if qk is not None:
+        pk, qk = FUNCTIONS[np.broadcast_arrays](array(pk), array(qk))
+        q, _ = _sample(qk, axis)
     p, axis = _sample(pk, axis)
     if qk is not None:
-        q, _ = _sample(qk, axis)
-        p, q = FUNCTIONS[np.broadcast_arrays](p, q)
         q = q / _sum(q, axis, keepdims=True)
     p = p / _sum(p, axis, keepdims=True)
     total = _sum(sp.entr(p) if qk is None else sp.rel_entr(p, q), axis, keepdims=keepdims)
@@ -430,6 +431,11 @@ def jarque_bera(x: Any, *, axis: Any = None) -> Any:
 def f_oneway(*samples: Any, axis: Any = 0, equal_var: bool = True) -> Any:
     if not equal_var:
         raise unsupported_option("scipy.stats.f_oneway", "equal_var=False", "leave it out")
+    if len(samples) == 1 and ndim_of(array(samples[0])) == 2 and axis in (0, 1, -1, -2):  # several, in one array
+        rows = FUNCTIONS[np.moveaxis](array(samples[0]), axis, -1)
+        samples, axis = tuple([index(rows, pattern=(k,)) for k in range(shape_of(rows)[0])]), 0
+    if len(samples) < 2:
+        raise ValueError(f"At least two samples are required; got {len(samples)}.")
     groups = [_sample(x, axis)[0] for x in samples]
     axis = 0 if axis is None else axis
     sizes, means = [_length(x, axis) for x in groups], [_mean(x, axis, keepdims=True) for x in groups]
