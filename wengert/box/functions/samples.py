@@ -199,26 +199,35 @@ def gzscore(a: Any, *, axis: Any = 0, ddof: Any = 0) -> Any:
     return zscore(e.log(_sample(a, 0)[0]), axis, ddof)
 
 
+def _weighted(a: Any, axis: Any, dtype: Any, weights: Any) -> tuple[Any, int, Any]:
+    """Numbers, their axis, and their weights, with which they broadcast."""
+    a = _typed(a, dtype)
+    if weights is not None:
+        a, weights = FUNCTIONS[np.broadcast_arrays](array(a), array(weights))
+        weights, _ = _sample(weights, axis)
+    return (*_sample(a, axis), weights)
+
+
 def _average(x: Any, axis: int, weights: Any, keepdims: bool) -> Any:
     if weights is None:
         return _mean(x, axis, keepdims=keepdims)
-    return FUNCTIONS[np.average](x, axis=axis, weights=array(weights), keepdims=keepdims)
+    return _sum(x * weights, axis, keepdims=keepdims) / _sum(weights, axis, keepdims=keepdims)
 
 
 def gmean(a: Any, axis: Any = 0, dtype: Any = None, weights: Any = None, *, keepdims: bool = False) -> Any:
-    x, axis = _sample(_typed(a, dtype), axis)
+    x, axis, weights = _weighted(a, axis, dtype, weights)
     return e.exp(_average(e.log(x), axis, weights, keepdims))
 
 
 def hmean(a: Any, axis: Any = 0, dtype: Any = None, *, weights: Any = None, keepdims: bool = False) -> Any:
-    x, axis = _sample(_typed(a, dtype), axis)
+    x, axis, weights = _weighted(a, axis, dtype, weights)
     return 1.0 / _average(1.0 / x, axis, weights, keepdims)
 
 
 def pmean(a: Any, p: Any, *, axis: Any = 0, dtype: Any = None, weights: Any = None, keepdims: bool = False) -> Any:
     if p == 0:
         return gmean(a, axis, dtype, weights, keepdims=keepdims)
-    x, axis = _sample(_typed(a, dtype), axis)
+    x, axis, weights = _weighted(a, axis, dtype, weights)
     return _average(x**p, axis, weights, keepdims) ** (1.0 / p)
 
 
