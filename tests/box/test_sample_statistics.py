@@ -40,7 +40,7 @@ OF_ONE = {
     "gmean with weights of columns": lambda x: stats.gmean(x[:, : len(x)], axis=0, weights=np.arange(1.0, len(x) + 1)),
     "hmean with weights": lambda x: stats.hmean(x, axis=1, weights=np.arange(1.0, x.shape[1] + 1)),
     "pmean with weights": lambda x: stats.pmean(x[:, : len(x)], 2, axis=0, weights=np.arange(1.0, len(x) + 1)),
-    "gmean of all with weights": lambda x: stats.gmean(x, axis=None, weights=np.arange(1.0, x.size + 1).reshape(x.shape)),
+    "gmean of all with weights": lambda x: stats.gmean(x, axis=None, weights=X + 1),
     "relative entropy": lambda x: stats.entropy(x[0], x[1], base=2),
     "zscore": lambda x: stats.zscore(x, axis=1, ddof=1),
     "zmap": lambda x: stats.zmap(x[0], x[1]),
