@@ -55,7 +55,7 @@ def test_every_feature_turns_up():
         "managers": "contextlib.contextmanager",
         "patterns": "case [", "structures": ".left", "standard": "heapq.", "truth": "best",
         "transforms": "np.linalg.", "outside": "global COUNT", "cubes": "np.stack([", "scipy": "scipy.",
-        "methods": "for ", "grids": "part = ",
+        "methods": "for ", "grids": "part = ", "references": "setdefault(",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()
