@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.array_classes import Held, held_with_parts, parts_of_held
+from wengert.box.array_classes import Holding, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.box.contents import Content, Slot, own_slots
 from wengert.capture.objects import MUTABLE, content, put
@@ -114,8 +114,8 @@ def _is_from_outside(thing: Any) -> bool:
 
 def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
-    if isinstance(value, Held):
-        return (Held, value.__class__)
+    if isinstance(value, Holding):
+        return (Holding, value.__class__)
     if value.__class__ is Opened:
         return (Opened, value.kind)
     if value.__class__ is PooledRow:
@@ -127,7 +127,7 @@ def kind_of(value: Any) -> Any:
 
 def parts_of(value: Any) -> dict[Any, Any] | None:
     """The parts of a container or instance by their names; `None` for a leaf."""
-    if isinstance(value, Held):
+    if isinstance(value, Holding):
         return parts_of_held(value)
     kind = value.__class__
     if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
@@ -318,7 +318,7 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return kind(parts)
     if kind is Perhaps:
         return Perhaps(*parts)
-    if kind.__class__ is tuple and kind[0] is Held:
+    if kind.__class__ is tuple and kind[0] is Holding:
         return held_with_parts(kind[1], dict(zip(keys, parts, strict=True)))
     if kind.__class__ is tuple and kind[0] is Opened:
         return Opened(kind[1], parts)

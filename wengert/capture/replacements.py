@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from wengert.box.array_classes import Held
+from wengert.box.array_classes import Holding
 from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
@@ -350,7 +350,7 @@ def _isinstance(x: Any, classes: Any) -> bool:
 
 @replaces(type)
 def _type(*args: Any, **kwargs: Any) -> Any:
-    if len(args) == 1 and isinstance(args[0], Held):
+    if len(args) == 1 and isinstance(args[0], Holding):
         return args[0].__class__
     return class_of(args[0]) if len(args) == 1 and isinstance(args[0], Box) else type(*args, **kwargs)
 
