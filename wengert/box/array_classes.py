@@ -143,7 +143,9 @@ def held_in(x: Any) -> Any:
 def are_held(args: Any) -> bool:
     """Whether there is an object that holds a traced array among arguments, or in lists of them."""
     return any(
-        isinstance(a, Holding) or (type(a) in (list, tuple) and are_held(a)) or (type(a) is dict and are_held(a.values()))
+        isinstance(a, Holding)
+        or (type(a) in (list, tuple) and are_held(a))
+        or (type(a) is dict and are_held(a.values()))
         for a in args
     )
 

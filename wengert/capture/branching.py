@@ -57,7 +57,7 @@ from wengert.capture.values import (
     widened,
 )
 from wengert.control.cond import cond
-from wengert.errors import StagingError
+from wengert.errors import ConcretizationError, StagingError, UnsupportedFunctionError
 from wengert.ir.aliases import any_overlap, root_of
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type
@@ -75,6 +75,10 @@ Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
 
 
+REFUSED = (ConcretizationError, StagingError, UnsupportedFunctionError)
+"""What is raised where something cannot be captured. (Classes derived from these say what can be done about it.)"""
+_REFUSED_IN = "_refused_in"
+"""The attribute of an error that says in which branch it was raised."""
 _MANY = 20
 """Links between so many arrays are not looked at."""
 _DEEPEST = 400
@@ -244,11 +248,16 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     then, orelse = knowing(answer, True, then), knowing(answer, False, orelse)  # type: ignore[assignment]
     try:
         return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries), opens)
-    except BranchesDiffer as error:
+    except REFUSED as error:
         if not opens and isinstance(error, Grows):
             raise
-        is_taken = None if current_attempt() is not None else assumed(truth(pred), error)
+        refused_in = error.__dict__.pop(_REFUSED_IN, None)
+        if not isinstance(error, BranchesDiffer) and (refused_in is None or type(error) not in REFUSED):
+            raise
+        only = None if refused_in is None else not refused_in
+        is_taken = None if current_attempt() is not None else assumed(truth(pred), error, only)
         if is_taken is None:
+            error.is_in_branch = True  # type: ignore[union-attr]
             raise
     function = then if is_taken else orelse
     return None if function is None else function()
@@ -280,7 +289,12 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
         branches = []
         for f in (then, orelse):
             checks = 0 if attempt is None else attempt.enter_branch()
-            branches.append(_Branch(f, state, get, set))
+            try:
+                branches.append(_Branch(f, state, get, set))
+            except REFUSED as error:
+                if type(error) in REFUSED:
+                    error.__dict__[_REFUSED_IN] = f is then
+                raise
             if branches[-1].fails is not None:
                 raise _failing(pred, branches[-1], (number, len(branches) == 1, checks))
     finally:
