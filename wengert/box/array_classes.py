@@ -46,6 +46,8 @@ class ArrayClasses:
     """How a plain array becomes one that traced values may be written into."""
     made: Callable[[type], None] = staticmethod(lambda cls: None)
     """Called with each class of the user's of which there is to be such an object."""
+    allocated: Callable[[Any], None] = staticmethod(lambda x: None)
+    """Called with each number of such a class that was made, before it gets its attributes."""
     lock = threading.RLock()
     exist = False
     """Whether there is a class of which objects may hold traced arrays."""
@@ -113,7 +115,7 @@ _SHELL[()] = _NoElement()
 
 
 class Holding:
-    """What holds a traced value in an object of a class that users have derived from NumPy's arrays or Python's float."""
+    """Holds a traced value in an object of a class that users have derived from NumPy's arrays, or Python's float."""
 
     __slots__ = ()
 
@@ -166,7 +168,7 @@ def class_that_holds(kind: Any) -> type:
                 found = type(kind)(kind.__name__, (kind, ArrayClasses.bases[base]), names)
             except TypeError as error:
                 raise UnsupportedFunctionError(
-                    f"{kind.__name__} is a class derived from arrays or numbers that cannot hold traced values: {error}",
+                    f"{kind.__name__} is a class of arrays or numbers that cannot hold traced values: {error}",
                     remedy=f"use plain arrays and numbers in place of {kind.__name__}(…)",
                 ) from error
             ArrayClasses.holding[kind], ArrayClasses.exist = found, True
@@ -303,7 +305,7 @@ def _with_classes(y: Any, found: Any, is_ufuncs: bool, context: Any = None) -> A
             _with_classes(part, inner, is_ufuncs, context and (*context[:2], k))
             for k, (part, inner) in enumerate(zip(y, found, strict=True))
         ]
-        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+        return type(y)(*parts) if hasattr(y.__class__, "_fields") else type(y)(parts)
     if not isinstance(found, OfClass):
         return y
     if is_ufuncs and found.like is not None:

@@ -39,7 +39,7 @@ from wengert.types import dtype_of
 
 @functools.lru_cache(maxsize=1024)
 def can_hold_number(kind: Any) -> bool:
-    """Whether objects of a class may hold traced numbers: it is derived from Python's `float`, by code that is followed.
+    """Whether objects of a class may hold traced numbers: it is derived from `float`, by code that is followed.
 
     >>> can_hold_number(float), can_hold_number(np.float64)
     (False, False)
@@ -63,7 +63,9 @@ class HeldNumber(float, Holding):
             raise TypeError("can't convert complex to float")
         elif not (value._is_python_number and dtype_of(value) == np.float64):  # type: ignore[attr-defined]
             value = as_python_number(s.astype(value, dtype=np.dtype(np.float64)))
-        return held_with_parts(cls, {HELD: value})
+        new = held_with_parts(cls, {HELD: value})
+        ArrayClasses.allocated(new)
+        return new
 
     def _wengert_array(self) -> Any:
         """The number in it."""

@@ -28,7 +28,7 @@ from typing import Any
 from wengert.capture.session import current
 from wengert.errors import WengertError, user_frame
 from wengert.ir.infer import DependsOnWhetherInteger, DependsOnWhichNumber
-from wengert.ir.node import Block, all_nodes
+from wengert.ir.node import Block, Node, all_nodes
 from wengert.ops import elementwise as e
 from wengert.ops.op import call
 from wengert.ops.sizes import require
@@ -68,6 +68,11 @@ class Assumptions:
         self.refusal: WengertError | None = None
         """What is raised if the assumptions do not help: the error that would have been raised without the first."""
 
+    @property
+    def are_certain(self) -> bool:
+        """Whether each of them is the only way: what goes wrong then is not due to them."""
+        return self.taken.keys() - self.known.keys() <= self.only
+
     def change_one(self) -> bool:
         """Take the other branch at the last place where that was not tried yet; whether there is one.
 
@@ -97,6 +102,11 @@ def assumed(pred: Any, error: WengertError, only: bool | None = None) -> bool | 
     session.assumed.refusal = session.assumed.refusal or error
     call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)
     return taken
+
+
+def is_assumption(node: Node) -> bool:
+    """Whether a node raises where an assumption does not hold: no handler of the user's is to catch that."""
+    return node.op is require and node.params["message"].startswith(_MARK)
 
 
 def tells_apart(what: str) -> bool:

@@ -244,6 +244,8 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
                 f"a function calls itself more than {session.deepest} times in a compiled function: write a loop, or "
                 "call it without wg.jit"
             )
+    attempt = current_attempt()
+    checks = 0 if attempt is None else attempt.checks
     answer = answer_in(pred)
     then, orelse = knowing(answer, True, then), knowing(answer, False, orelse)  # type: ignore[assignment]
     try:
@@ -255,7 +257,9 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
         if not isinstance(error, BranchesDiffer) and (refused_in is None or type(error) not in REFUSED):
             raise
         only = None if refused_in is None else not refused_in
-        is_taken = None if current_attempt() is not None else assumed(truth(pred), error, only)
+        if attempt is not None:
+            attempt.checks = checks
+        is_taken = assumed(truth(pred), error, only)
         if is_taken is None:
             error.is_in_branch = True  # type: ignore[union-attr]
             raise
@@ -379,7 +383,7 @@ def _common(a: Type, b: Type, name: str) -> Type:
         )
     truth = not a.shape and not b.shape and "b" in (a.dtype.kind, b.dtype.kind)  # `x != y and x` is asked, not computed
     if a.dtype != b.dtype and not a.weak and not b.weak and not truth:
-        raise StagingError(
+        raise BranchesDiffer(
             f"{_called(name)} is of type {a.dtype} in one branch and of type {b.dtype} in the other of an if that "
             "depends on a value known only when the compiled program runs",
             remedy=f"convert it in one of them: .astype(np.{np.result_type(a.dtype, b.dtype)})",

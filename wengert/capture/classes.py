@@ -218,7 +218,7 @@ _ASKS_MORE = frozenset(("__bool__", "__exit__", "__post_init__"))
 
 
 def without_follower(f: Any) -> Any:
-    """`super().__init__` is one of ours, bound, and so is `Base.__init__`: code that is followed calls what is behind."""
+    """`super().__init__` is one of ours, and so is `Base.__init__`: code that is followed calls what is behind it."""
     if type(f) is MethodType:
         function = without_follower(f.__func__)
         return f if function is f.__func__ else MethodType(function, f.__self__)
@@ -228,3 +228,4 @@ def without_follower(f: Any) -> Any:
 
 
 ArrayClasses.made = staticmethod(meet)
+ArrayClasses.allocated = staticmethod(lambda x: Follow.allocated(x))

@@ -130,7 +130,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
     if isinstance(value, Holding):
         return parts_of_held(value)
     kind = value.__class__
-    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value.__class__, "_fields")):
         return dict(enumerate(value))
     if kind is dict or kind is OrderedDict or kind is defaultdict:
         return dict(value)

@@ -85,7 +85,7 @@ class Kept:
         raise StagingError("a compiled function looks into the state of a random generator",
                            remedy="only give it back, with setstate or set_state")  # fmt: skip
 
-    __getitem__ = __iter__ = __len__ = __eq__ = __hash__ = _refused  # type: ignore[assignment]
+    __getitem__ = __iter__ = __len__ = __eq__ = __hash__ = _refused
 
 
 def _size(args: tuple, kwargs: dict, position: int) -> Any:

@@ -43,7 +43,6 @@ from wengert.box.array_classes import (
     look_for_classes,
 )
 from wengert.box.array_classes import held as array_in
-from wengert.box.number_classes import HeldNumber, can_hold_number
 from wengert.box.box import Box, plain
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import (
@@ -64,6 +63,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.functions.sparse_matrix import SparseMatrix, not_supported
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
+from wengert.box.number_classes import HeldNumber, can_hold_number
 from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, settled_index
 from wengert.capture import rewrite

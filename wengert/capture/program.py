@@ -47,6 +47,7 @@ from wengert.errors import (
     EscapedValueError,
     StagingError,
     UnsupportedFunctionError,
+    WengertError,
 )
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.garbage import set_aside
@@ -283,8 +284,8 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
                 refusal = refusal or assumptions.refusal or error
                 assumptions = Assumptions({**assumptions.known, tells(error): True})  # type: ignore[arg-type]
                 continue
-            if assumptions.refusal is None:
-                raise
+            if assumptions.refusal is None or (type(error) in REFUSED and assumptions.are_certain):
+                raise as_told(error) from error.__cause__
             if not assumptions.change_one():
                 break
     refusal = refusal or assumptions.refusal
