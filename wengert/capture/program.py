@@ -22,7 +22,7 @@ from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
-from wengert.capture.branching import REFUSED
+from wengert.capture.branching import REFUSED, BranchesDiffer
 from wengert.capture.deep import EndlessRecursion
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.generated import Generated
@@ -272,7 +272,7 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
             if isinstance(error, DependsOnWhichNumber) and current.session is None:
                 assumed = {tells(error): True}
                 refusal = error
-            elif not error.__dict__.pop("is_in_branch", False) or current.session is not None:
+            elif not can_be_assumed(error) or current.session is not None:
                 raise as_told(error) from error.__cause__
     assumptions = Assumptions(assumed or {})
     for _ in range(_MOST_ASSUMPTIONS):
@@ -290,6 +290,11 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
                 break
     refusal = refusal or assumptions.refusal
     raise as_told(refusal)
+
+
+def can_be_assumed(error: Any) -> bool:
+    """Whether it may help to compile for one of two branches: they differ, or one of them cannot be captured."""
+    return error.__dict__.pop("is_in_branch", False) or isinstance(error, BranchesDiffer)
 
 
 def as_told(error: Any) -> Any:
