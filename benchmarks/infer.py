@@ -4,8 +4,9 @@ The no-U-turn sampler of wengert, and of NumPyro (on the CPU), Stan (pystan) and
 are installed, on posteriors that are written in all these languages (`infer_peers.py`): 4 chains, 1000 transitions of
 warm-up and 1000 draws each, diagonal metric, acceptance rate 0.8. Shown are, for each, the effective sample size (bulk;
 smallest over all parameters) per second of warm-up and draws with compiled code, and per 1000 gradients of the draws;
-and the seconds to the first draw, with everything that has to be compiled. Set WENGERT_CACHE=0, lest code be found on
-disk, and OPENBLAS_NUM_THREADS=1, lest the chains of the others wait for each other's threads.
+and the seconds to the first draw, with everything that has to be compiled. Seconds are those that processors worked, in
+this process and those that it started, so that others who use the machine do not count. Set WENGERT_CACHE=0, lest code
+be found on disk, and OPENBLAS_NUM_THREADS=1, lest the chains of the others wait for each other's threads.
 """
 
 import argparse
@@ -17,10 +18,12 @@ from typing import NamedTuple
 
 import infer_peers
 import numpy as np
+import psutil
 from scipy import stats
 
 import wengert as wg
 from wengert import infer
+from wengert.infer import chains
 from wengert.infer.diagnostics import ess_bulk
 
 RNG = np.random.default_rng(0)
@@ -135,6 +138,25 @@ def smallest(draws):
     )
 
 
+class Clock:
+    """Seconds of processors, of this process and its children, since it was made or last read."""
+
+    def __init__(self):
+        self.process = psutil.Process()
+        self.last = self._now()
+
+    def _now(self):
+        found = time.process_time()
+        for process in self.process.children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found += sum(process.cpu_times()[:4])  # of children that ended as well
+        return found
+
+    def read(self):
+        before, self.last = self.last, self._now()
+        return self.last - before
+
+
 class Measured(NamedTuple):
     """What is compared; the seconds are those of warm-up and draws, the gradients those of the draws."""
 
@@ -151,18 +173,24 @@ class Measured(NamedTuple):
 
 
 def of_wengert(name, model, args):
-    began = time.perf_counter()
-    infer.posterior(model, *args)
-    setup = time.perf_counter() - began
-    result = infer.nuts(model, *args, draws=DRAWS, warmup=WARMUP, chains=CHAINS, progress=False)
-    info = result.info
-    return Measured(
-        result.draws,
-        info["sampling_seconds"],
-        info["gradients"],
-        setup + info["seconds_to_first_draw"],
-        int(np.sum(result.stats["diverging"])),
-    )
+    clock = Clock()
+    infer.nuts(model, *args, draws=1, warmup=WARMUP, chains=1, progress=False)
+    first_draw = clock.read()
+    run_all, seconds = chains.run_all, 0.0
+
+    def timed(*given):
+        nonlocal seconds
+        clock.read()
+        interrupted = run_all(*given)
+        seconds = clock.read()
+        return interrupted
+
+    chains.run_all = timed
+    try:
+        result = infer.nuts(model, *args, draws=DRAWS, warmup=WARMUP, chains=CHAINS, progress=False)
+    finally:
+        chains.run_all = run_all
+    return Measured(result.draws, seconds, result.info["gradients"], first_draw, int(np.sum(result.stats["diverging"])))
 
 
 def of_numpyro(name, model, args):
@@ -175,18 +203,18 @@ def of_numpyro(name, model, args):
     model = infer_peers.numpyro_models()[name]
     args = tuple([jax.numpy.asarray(a) for a in args])
     extra = ("num_steps", "diverging")
-    began = time.perf_counter()
+    clock = Clock()
     first = MCMC(NUTS(model), num_warmup=WARMUP, num_samples=1, num_chains=1, progress_bar=False)
     first.run(jax.random.PRNGKey(0), *args)
-    first_draw = time.perf_counter() - began
+    first_draw = clock.read()
     mcmc = MCMC(NUTS(model), num_warmup=WARMUP, num_samples=DRAWS, num_chains=CHAINS, progress_bar=False,
                 chain_method="parallel")  # fmt: skip
     mcmc.run(jax.random.PRNGKey(0), *args, extra_fields=extra)
     jax.block_until_ready(mcmc.get_samples())
-    began = time.perf_counter()
+    clock.read()
     mcmc.run(jax.random.PRNGKey(1), *args, extra_fields=extra)
     jax.block_until_ready(mcmc.get_samples())
-    seconds = time.perf_counter() - began
+    seconds = clock.read()
     fields = mcmc.get_extra_fields()
     return Measured(
         {name: np.asarray(x) for name, x in mcmc.get_samples(group_by_chain=True).items()},
@@ -201,15 +229,14 @@ def of_stan(name, model, args):
     import stan
 
     given = infer_peers.stan_data(name, args)
-    began = time.perf_counter()
+    clock = Clock()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         # A comment makes the program another one, since those that were compiled before are kept.
         program = stan.build(infer_peers.STAN[name][1] + f"// {time.time()}\n", data=given, random_seed=0)
         program.sample(num_chains=1, num_warmup=WARMUP, num_samples=1)
-        first_draw = time.perf_counter() - began
-        began = time.perf_counter()
+        first_draw = clock.read()
         fit = program.sample(num_chains=CHAINS, num_warmup=WARMUP, num_samples=DRAWS)
-        seconds = time.perf_counter() - began
+        seconds = clock.read()
     by_chain = lambda x: np.moveaxis(np.asarray(x).reshape(*np.shape(x)[:-1], DRAWS, CHAINS), (-1, -2), (0, 1))
     draws = {key: by_chain(fit[key]) for key in fit.param_names}
     return Measured(draws, seconds, int(np.sum(fit["n_leapfrog__"])), first_draw, int(np.sum(fit["divergent__"])))
@@ -218,17 +245,16 @@ def of_stan(name, model, args):
 def of_nutpie(name, model, args):
     import nutpie
 
-    began = time.perf_counter()
+    clock = Clock()
     model = infer_peers.pymc_model(name, args)
     if model is None:
         return None
     compiled = nutpie.compile_pymc_model(model)
     options = {"tune": WARMUP, "progress_bar": False, "save_warmup": False}
     nutpie.sample(compiled, draws=1, chains=1, seed=0, **options)
-    first_draw = time.perf_counter() - began
-    began = time.perf_counter()
+    first_draw = clock.read()
     trace = nutpie.sample(compiled, draws=DRAWS, chains=CHAINS, seed=1, **options)
-    seconds = time.perf_counter() - began
+    seconds = clock.read()
     stats = trace.sample_stats
     draws = {rv.name: trace.posterior[rv.name].values for rv in model.free_RVs}
     return Measured(

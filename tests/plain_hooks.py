@@ -10,7 +10,14 @@ import builtins
 import contextlib
 import operator
 
-from wengert.capture.hooks import (
+from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks, staged
+from wengert.capture.local_values import local_values
+from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
+from wengert.capture.managers import swallowed
+from wengert.capture.matching import matched
+from wengert.capture.recursing import default_of
+from wengert.capture.rewrite import HOOKS
+from wengert.capture.stores import (
     augment,
     augment_attribute,
     augment_item,
@@ -19,13 +26,6 @@ from wengert.capture.hooks import (
     store_in_attribute,
     store_in_item,
 )
-from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks, staged
-from wengert.capture.local_values import local_values
-from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
-from wengert.capture.managers import swallowed
-from wengert.capture.matching import matched
-from wengert.capture.recursing import default_of
-from wengert.capture.rewrite import HOOKS
 
 seen = []
 """Calls of `if_`, `for_` and `while_`, as (what, names, stores, temporaries)."""

@@ -162,3 +162,38 @@ def test_exp_and_tanh_of_one_number_begin_together(rng):
     with np.errstate(all="ignore"):
         exact = -np.exp(-x) * np.tanh(x) + np.exp(-x) / np.cosh(x) ** 2 + np.exp(x)
         np.testing.assert_allclose(host(wg.jit(wg.grad(f))(strict(x))), exact, rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_unusual_numbers_among_usual_ones(dtype):
+    """A kernel computes elements in the short ways, and once more where any number on the way was unusual."""
+
+    def f(x, y):
+        return np.sin(x) * np.exp(-y) + np.tanh(y) / (1 + x * x) + np.cos(y) / x + np.sqrt(np.abs(x * y)) / y
+
+    largest = float(np.finfo(dtype).max)
+    unusual = [
+        0.0,
+        -0.0,
+        1e-300,
+        1e300,
+        2.0**30,
+        -(2.0**30),
+        349.9,
+        351.0,
+        -43.5,
+        720.0,
+        -760.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
+    sides = np.array([*unusual, 0.7, -1.3, largest, 5e-324], dtype)
+    x, y = [a.ravel() for a in np.meshgrid(sides, sides)]
+    with np.errstate(all="ignore"):
+        value = f(x, y)
+        slope = wg.grad(lambda y: np.sum(f(x, y)))(y)
+    tolerance = dict(rtol=300 * np.finfo(dtype).eps, atol=0, equal_nan=True)
+    np.testing.assert_allclose(host(wg.jit(f)(strict(x), strict(y))), value, **tolerance)
+    found = host(wg.jit(wg.grad(lambda y, x: np.sum(f(x, y))))(strict(y), strict(x)))
+    np.testing.assert_allclose(found, slope, **tolerance)

@@ -370,7 +370,7 @@ def told(function: F) -> F:
                 raise  # without a frame of this function
             try:
                 raise other from None
-            except WengertError:
+            except WengertError:  # raised again, it has no frame of this function
                 other.__traceback__ = error.__traceback__
                 raise
 

@@ -49,14 +49,16 @@ _LEFT_ALONE = frozenset(
         "memory_profiler", "debugpy", "pydevd", "_pydevd_bundle",
     )
 )  # fmt: skip
-_FOLLOWED_OF_SCIPY = frozenset(
+_PROGRAMS_OF_LIBRARIES = frozenset(
     [f"scipy.signal.{name}" for name in ("_czt", "_filter_design", "_lti_conversion", "_ltisys", "_polyutils",
                                          "_signaltools", "_spline_filters", "_waveforms")]
-    + ["scipy._lib._array_api"]
+    + ["scipy._lib._array_api", "numpy.lib._polynomial_impl"]
+    + [f"numpy.polynomial.{name}" for name in ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre",
+                                               "polynomial", "polyutils", "_polybase")]
 )  # fmt: skip
-"""Modules of SciPy that are NumPy programs: filters and what they do, chirps, systems and their answers, zoomed
-transforms. Functions in them that have rules (those that call C) are not followed."""
-_FOLLOWED_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix", "numpy.ma.core", "numpy.ma.extras"))
+"""Modules of SciPy and NumPy that are NumPy programs: filters and what they do, chirps, systems and their answers,
+zoomed transforms, polynomials. Functions in them that have rules (those that call C) are not followed."""
+_ARRAY_CLASSES_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix", "numpy.ma.core", "numpy.ma.extras"))
 """Modules of NumPy with a class of arrays that is derived as users derive theirs."""
 _STANDARD_FOLLOWED = frozenset(("statistics.py", "colorsys.py"))
 
@@ -85,7 +87,7 @@ def is_followed(filename: str) -> bool:
             return _decided[place]
     name = installed_name(filename)
     if name is not None:
-        if name in _FOLLOWED_OF_SCIPY or name in _FOLLOWED_OF_NUMPY:
+        if name in _PROGRAMS_OF_LIBRARIES or name in _ARRAY_CLASSES_OF_NUMPY:
             return True
         parts = name.split(".")
         return not any(".".join(parts[: k + 1]) in _LEFT_ALONE for k in range(len(parts)))
@@ -95,9 +97,10 @@ def is_followed(filename: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def is_part_of_scipy(filename: str) -> bool:
-    """Whether a file is one of those modules of SciPy: what goes wrong in it is to be told of SciPy's function."""
-    return installed_name(filename) in _FOLLOWED_OF_SCIPY
+def is_program_of_library(filename: str) -> bool:
+    """Whether a file is one of those modules of SciPy and NumPy that are followed as programs: what goes wrong in it is
+    to be told of the library's function."""
+    return installed_name(filename) in _PROGRAMS_OF_LIBRARIES
 
 
 def is_standard(filename: str) -> bool:

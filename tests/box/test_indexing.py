@@ -19,6 +19,14 @@ from wengert.ops.op import Traced
 MASK = np.array([[True, False, True], [False, True, False]])
 WHICH = np.array([[0, 2, 1], [1, 1, 0]])
 
+
+def _written(x, place):
+    """Where a place is written, with what is of its shape."""
+    y = x * 1.0
+    y[place] = np.sin(x[place]) * np.arange(1.0, 3 * WHICH.size + 1).reshape(x[place].shape)
+    return y
+
+
 CASES = {
     "x[1]": (lambda x: x[1], (2, 3)),
     "x[-1]": (lambda x: x[-1], (3,)),
@@ -35,6 +43,9 @@ CASES = {
     "x[:, array]": (lambda x: x[:, [0, -1, 0]], (2, 3)),
     "x[array, array]": (lambda x: x[[0, 1, 1], [2, 0, 0]], (2, 3)),
     "x[array, :, array]": (lambda x: x[[0, 1], :, [1, 1]], (2, 3, 2)),
+    "x[:, array, ..., array]": (lambda x: x[:, [0, 1], ..., [1, 1]], (2, 3, 2)),
+    "x[None, array, ..., 1]": (lambda x: x[None, [0, 1, 1], ..., 1], (2, 3)),
+    "x[:, array 2-d, ..., array], written": (lambda x: _written(x, np.s_[:, WHICH, ..., 1]), (3, 3, 2)),
     "x[0, :, array]": (lambda x: x[0, :, [1, 1]], (2, 3, 2)),
     "x[:, 0, array]": (lambda x: x[:, 0, [1, 1]], (2, 3, 2)),
     "x[array, None, array]": (lambda x: x[[0, 1], None, [1, 1]], (2, 3, 2)),

@@ -87,6 +87,34 @@ def test_pseudo_inverse_of_deficient_rank():
     check(lambda x: L.pinv(x, rtol=None), a(3, 2))
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (2, 3, 4)], ids=str)
+def test_pseudo_inverse_that_cuts_off_values_that_are_not_zero(shape):
+    """It is that of the matrix without them, which changes as their vectors turn into those of the others."""
+    x = a(*shape)
+    values = np.atleast_2d(L.svd(x, compute_uv=False))
+    cut = float(np.mean(values[:, 1:3] / values[:, :1], axis=1)[0]) if len(values) == 1 else 0.5
+    check(lambda x: L.pinv(x, rcond=cut), x, rtol=1e-6)
+    f = lambda x: L.pinv(x, rcond=cut) @ np.ones(shape[-2])
+    np.testing.assert_allclose(wg.jit(wg.jacrev(f))(x), wg.jacfwd(f)(x), rtol=1e-10, atol=1e-12)
+
+
+def test_pseudo_inverse_that_cuts_off_some_of_several_equal_values():
+    """Second derivatives of the inverse of diag(2, 2, 1/2, 1/4), cut off at one, are those of the block's inverse."""
+    x, v = np.diag([2.0, 2.0, 0.5, 0.25]), np.zeros((4, 4))
+    v[:2, :2] = a(2, 2)
+    f, block = lambda x: L.pinv(x, rcond=0.4)[0, 1], lambda x: L.inv(x[:2, :2])[0, 1]
+    np.testing.assert_allclose(wg.hvp(f)(x, v)[:2, :2], wg.hvp(block)(x, v)[:2, :2], rtol=1e-12, atol=1e-13)
+
+
+def test_least_squares_that_cuts_off_values():
+    x, b = a(5, 3), a(5)
+    values = L.svd(x, compute_uv=False)
+    cut = float((values[1] + values[2]) / 2 / values[0])
+    check(lambda x: L.lstsq(x, b, rcond=cut)[0], x, rtol=1e-6)
+    for rcond in (0.0, 1.0, 2.0):  # LAPACK takes its own
+        np.testing.assert_allclose(wg.jvp(lambda x: L.lstsq(x, b, rcond)[0], (x,), (x,))[0], L.lstsq(x, b, rcond)[0])  # noqa: B023
+
+
 @pytest.mark.parametrize("columns", [(), (2,)], ids=str)
 @pytest.mark.parametrize("shape", [(5, 3), (3, 3), (2, 4)], ids=str)
 def test_least_squares(shape, columns):

@@ -333,3 +333,48 @@ def test_functions_of_fortran_are_named(f):
     for derivative in (wg.grad, wg.jit):
         with pytest.raises(UnsupportedFunctionError, match=r"scipy\.linalg\.(lapack\.dpotrf|blas\.dnrm2) has no"):
             derivative(lambda a: f(a)[0])(np.eye(2))
+
+
+NEAR_DIAGONAL = np.diag([3.0, 2.5, 1.2]) + a(3, 3) / 9
+STACKS = {
+    "toeplitz": (lambda x: S.toeplitz(x, np.array([1.0, 2.0])), a(2, 3)),
+    "companion": (S.companion, a(2, 4)),
+    "leslie": (lambda x: S.leslie(x, np.ones(2)), a(2, 3)),
+    "fiedler": (S.fiedler, a(2, 4)),
+    "fiedler_companion": (S.fiedler_companion, a(2, 4)),
+    "convolution_matrix": (lambda x: S.convolution_matrix(x, 3), a(2, 4)),
+    "diagsvd": (lambda x: S.diagsvd(x, 3, 3), a(2, 3)),
+    "khatri_rao": (lambda x: S.khatri_rao(x, np.ones((2, 4))), a(2, 3, 4)),
+    "rq": (lambda x: S.rq(x, mode="economic"), a(2, 3, 4)),
+    "ldl": (lambda x: S.ldl(symmetric(x) + 9 * np.eye(3))[:2], a(2, 3, 3)),
+    "pinvh": (lambda x: S.pinvh(symmetric(x)), a(2, 3, 3)),
+    "null_space": (lambda x: projection(S.null_space(x)), a(2, 2, 4)),
+    "orth": (lambda x: projection(S.orth(x)), a(2, 4, 2)),
+    "null_space that cuts off": (lambda x: projection(S.null_space(x, rcond=0.6)), NEAR_DIAGONAL),
+    "orth that cuts off": (lambda x: projection(S.orth(x, rcond=0.6)), NEAR_DIAGONAL),
+    "subspace_angles": (lambda x: S.subspace_angles(x, np.ones((2, 4, 1))), a(2, 4, 2)),
+    "orthogonal_procrustes": (lambda x: S.orthogonal_procrustes(x, np.eye(3)), a(2, 3, 3)),
+    "solve_banded": (lambda x: S.solve_banded((1, 1), x + [[0], [5], [0]], np.ones((4, 2))), a(2, 3, 4)),
+    "solveh_banded": (lambda x: S.solveh_banded(x + [[0], [5]], np.ones((2, 1, 4))[:, 0]), a(2, 2, 4)),
+    "cholesky_banded": (lambda x: S.cholesky_banded(x + [[0], [5]]), a(2, 2, 4)),
+    "eigvals_banded": (S.eigvals_banded, a(2, 2, 4)),
+    "eigh_tridiagonal": (lambda x: S.eigh_tridiagonal(x, np.ones(3)), a(2, 4)),
+    "lstsq": (lambda x: S.lstsq(x, np.ones((2, 4, 3)))[0], a(2, 4, 2)),
+    "funm": (lambda x: S.funm(symmetric(x), np.sin), a(2, 3, 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_stacks(name):
+    """SciPy goes through what has more axes in front, from 1.15 and for sequences from 1.17 on."""
+    f, x = STACKS[name]
+    try:
+        expected = f(x)
+    except ValueError:
+        pytest.skip("not in this version of SciPy")
+    check(f, x, second=False, rtol=1e-5)
+    assert isinstance(wg.jvp(f, (x,), (x,))[0], type(expected))
+
+
+def test_a_matrix_of_one_number():
+    assert wg.grad(lambda t: scipy.linalg.circulant(t)[0, 0])(2.0) == 1.0

@@ -310,3 +310,20 @@ def test_logsumexp_at_infinity():
         np.testing.assert_array_equal(wg.grad(logsumexp)(lanes[0]), [0.5, 0.5, 0])
         np.testing.assert_allclose(wg.grad(np.logaddexp.reduce)(lanes[1]), np.full(3, 1 / 3))
         np.testing.assert_array_equal(wg.jvp(lambda x: logsumexp(x, axis=1), (lanes,), (np.ones((3, 3)),))[1], 1)
+
+
+SHIFTED = [np.full(7, c) for c in (1e8, -1e15, 1e30)] + [1e9 * X, 1e6 + X, np.float32(1e4) + X.astype(np.float32)]
+INFINITE = [np.array(row) for row in ([np.inf, 0.0], [-np.inf, -np.inf], [-np.inf, 1.0], [np.nan, 1.0])]
+
+
+@pytest.mark.parametrize("f", [scipy.special.softmax, scipy.special.log_softmax])
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_shares_of_large_numbers_are_as_exact_as_of_small_ones(f, axis):
+    """Beside 10¹⁵ nothing is left of the logarithm of a sum; the differences of such numbers are exact."""
+    with np.errstate(invalid="ignore"):
+        for x in [*SHIFTED, *INFINITE]:
+            wanted = f(x, axis=axis)
+            rtol = 1e-6 if x.dtype == np.float32 else 1e-13
+            for found in (wg.jit(f)(x, axis=axis), wg.jvp(lambda x: f(x, axis=axis), (x,), (np.ones_like(x),))[0]):
+                np.testing.assert_allclose(found, wanted, rtol=rtol)
+                assert found.dtype == x.dtype

@@ -11,12 +11,12 @@ from types import ModuleType
 from wengert.backend.llvm.linalg import blas, contraction, small, zero_rows
 from wengert.backend.llvm.threads import sharing
 from wengert.backend.plan import memory
-from wengert.capture import stage
+from wengert.capture import staged_loops
 from wengert.control import at_once, remat
 from wengert.passes import cut_at_seams, diagonal, fuse_adds, join_writes, sink_sums, strip_mine
 
 SIZES: list[tuple[ModuleType, dict[str, int]]] = [
-    (strip_mine, {"LARGE": 48, "STRIP": 48, "NARROWEST": 1, "SHORTEST": 3, "GROUPS": 3}),
+    (strip_mine, {"LARGE": 48, "READ_OFTEN": 48, "STRIP": 48, "NARROWEST": 1, "SHORTEST": 3, "GROUPS": 3}),
     (join_writes, {"_MEMORY_TO_SAVE": 1}),
     (cut_at_seams, {"_MEMORY_TO_SAVE": 1}),
     (sink_sums, {"FEWEST": 2, "ROWS": 1}),
@@ -30,7 +30,7 @@ SIZES: list[tuple[ModuleType, dict[str, int]]] = [
     (sharing, {"LARGE": 8, "SHORTEST": 2}),
     (at_once, {"FEWEST": 2}),
     (remat, {"_MOST": 1}),
-    (stage, {"UNROLLED": 0, "_IN_PYTHON": 0}),
+    (staged_loops, {"UNROLLED": 0, "_IN_PYTHON": 0}),
 ]
 """What counts as large, or as many, in each module, and what does here."""
 

@@ -92,6 +92,21 @@ def test_draws_of_a_model_itself():
         infer.prior_predictive(lambda: infer.sample("x", infer.flat()))
 
 
+def test_counts_of_a_dirichlet_multinomial_are_drawn():
+    """SciPy's distribution has no `rvs`."""
+    dist = stats.dirichlet_multinomial([1.0, 2.0, 3.0], 20)
+
+    def model(y):
+        infer.sample("x", stats.norm())
+        infer.observe(y, dist)
+
+    y = infer.prior_predictive(model, np.zeros((4, 3)), draws=2000, seed=1)["observed"].reshape(-1, 3)
+    assert np.all(np.sum(y, axis=1) == 20)
+    errors = np.sqrt(np.diag(dist.cov()) / len(y))
+    assert np.all(np.abs(np.mean(y, axis=0) - dist.mean()) < 5 * errors)
+    np.testing.assert_allclose(np.cov(y.T), dist.cov(), rtol=0.15)
+
+
 def test_new_data_of_a_model_with_factors():
     """A factor (four values beyond 2, say) has weighed the draws of sites; sites that are drawn now would miss it."""
 

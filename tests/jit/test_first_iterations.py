@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.capture import stage
+from wengert.capture import staged_loops
 
 
-@pytest.fixture(params=[0, stage._SHORT], ids=["all", "long"])
+@pytest.fixture(params=[0, staged_loops._SHORT], ids=["all", "long"])
 def shortest(request, monkeypatch):
-    monkeypatch.setattr(stage, "_SHORT", request.param)
+    monkeypatch.setattr(staged_loops, "_SHORT", request.param)
 
 
 def newton(x):

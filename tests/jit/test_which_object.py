@@ -138,14 +138,20 @@ def changed_where_no_iteration_may_run(x):
     return c[0]
 
 
-@pytest.mark.parametrize("f", [asked_after_a_branch, found_in_a_list])
-def test_which_of_two_a_branch_has_chosen(f):
+@pytest.mark.parametrize(
+    "f", [asked_after_a_branch, found_in_a_list, looked_for, changed_afterwards, changed_by_its_first_name]
+)
+def test_which_of_two_data_have_chosen(f):
     for x in (X, -X, X[::-1].copy()):
         np.testing.assert_array_equal(wg.jit(f)(x), f(x))
 
 
-REFUSED = [asked_in_a_loop, looked_for, changed_afterwards, changed_by_its_first_name, one_object_or_two]
-REFUSED += [changed_where_no_iteration_may_run]
+def test_which_of_two_a_loop_has_come_to():
+    for x in (X, 3 * X, X + 1):
+        assert wg.jit(asked_in_a_loop)(x) == asked_in_a_loop(x)
+
+
+REFUSED = [one_object_or_two, changed_where_no_iteration_may_run]
 
 
 @pytest.mark.parametrize("f", REFUSED)

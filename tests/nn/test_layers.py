@@ -71,6 +71,10 @@ def test_attention_is_a_weighted_mean(rng):
         wanted = attention.output(wanted)
         found = attention(x, None if context is x else context, mask=mask, causal=causal)
         np.testing.assert_allclose(found, wanted, rtol=1e-10)
+    blind = np.array([[True, False, True], [False, False, False]])  # who may look at none looks at all alike
+    q, k, v = rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
+    for attend in (nn.attend, wg.jit(nn.attend)):
+        np.testing.assert_allclose(attend(q, k, v, blind)[1], np.mean(v, axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("rotary", [False, True])

@@ -53,6 +53,7 @@ UNARY = {
     "arccosh": (mp.acosh, [1.0001, 1.5, 3.0, 1e7]),
     "arctanh": (mp.atanh, INSIDE),
     "absolute": (abs, ALL),
+    "expit": (lambda x: 1 / (1 + mp.exp(-x)), [*AND_ZERO, -700.0, 700.0]),
 }
 BINARY = {
     "add": (lambda x, y: x + y, ALL, ALL),

@@ -22,10 +22,8 @@ from wengert.ops.derive import Elementwise, General, Linear, Multilinear, Zero
 from wengert.ops.op import TABLE, Op, Traced
 
 WITHOUT_BATCH_RULE = {
-    "factors": "LAPACK factorises one matrix; for stacks there is another way to solve",
     "integral": "SciPy's adaptive quadrature finds its points for one example",
     "observe": "asks a function of the caller's, of which nothing is known",
-    "succeeds": "each example may raise by itself",
     "iota": "it has no operands",
     "true_positions": "how many there are differs between examples",
     "linear_solution": "the map is a Python function of one vector",

@@ -16,6 +16,7 @@ from wengert.passes import strip_mine
 def small(monkeypatch):
     """Arrays of a few numbers count as large."""
     monkeypatch.setattr(strip_mine, "LARGE", 256)
+    monkeypatch.setattr(strip_mine, "READ_OFTEN", 256)
     monkeypatch.setattr(strip_mine, "STRIP", 512)
 
 

@@ -223,3 +223,21 @@ def test_functions_without_a_rule_name_themselves():
 
     with pytest.raises(UnsupportedFunctionError, match="eigsh of a sparse matrix with traced entries"):
         wg.grad(largest)(2.0)
+    for function in (sl.svds, sl.eigs, sl.onenormest):  # which take anything that is an operator
+        with pytest.raises(UnsupportedFunctionError, match=f"{function.__name__} has no derivative rule"):
+            wg.grad(lambda a, f=function: f(np.diag(a * np.arange(8.0))))(2.0)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_iterations_that_break_down(compiled):
+    """Conjugate gradients divide by pᵀ A p, which is zero here at once: there is no answer, and none is given."""
+    indefinite, turn = np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [-1.0, 0.0]])
+    cases = {
+        "stopped after": lambda b: wg.linear_solve(lambda v: indefinite @ v, b, method="cg"),
+        "broke down": lambda b: wg.linear_solve(lambda v: turn @ v, b, method="bicgstab"),
+        "cg has not converged": lambda b: wg.jvp(lambda b: sl.cg(indefinite, b)[0], (b,), (b,))[1],
+    }
+    for said, solve in cases.items():
+        with pytest.raises(ConvergenceError, match=said):
+            (wg.jit(solve) if compiled else solve)(np.ones(2))

@@ -142,3 +142,11 @@ def test_programs_that_look_at_success_go_on():
     assert wg.grad(lambda a: a**2 if not limit(a).success else limit(a).x[0])(1.5) == 3.0
     with pytest.raises(ConvergenceError, match="has not converged"):
         wg.grad(lambda a: limit(a).x[0])(1.5)
+
+
+def test_an_answer_that_was_not_found_says_so_as_the_result():
+    """Also where only the start depends on what is differentiated, and the result is handed out unused."""
+    few = lambda p: optimize.minimize(optimize.rosen, p, options={"maxiter": 2}).x
+    for differentiated in (wg.jacobian(few), lambda p: wg.jvp(few, (p,), (p,))):
+        with pytest.raises(ConvergenceError, match="has not converged"):
+            differentiated(np.zeros(2))

@@ -82,6 +82,15 @@ def test_batches():
     np.testing.assert_allclose(wg.jit(wg.vmap(wg.jacobian(one)))(qs), slopes, rtol=1e-8, atol=1e-9)
 
 
+def test_programs_do_not_grow_with_the_batch():
+    """Neither by the factors of matrices, nor by asking for each example whether a factorisation will succeed."""
+    P, q, G, h, A, b = problem(8, 24, 2, 0)
+    one = lambda q: np.sum(wg.qp(P, q, G, h, A, b))
+    of_batch = wg.jit(wg.vmap(wg.grad(one)))
+    few, many = [str(of_batch.lower(np.zeros((n, 8))).ir).split("\nconstants")[0] for n in (4, 40)]
+    assert many.count("\n") == few.count("\n")
+
+
 def test_linear_programs():
     for seed in range(5):
         rng = np.random.default_rng(seed)

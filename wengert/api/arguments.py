@@ -20,6 +20,7 @@ from wengert.box.cells import cell
 from wengert.box.foreign import an, hides_traced, where_it_hides
 from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
+from wengert.box.withheld import Withheld
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.capture.classes import meet_value
@@ -332,6 +333,8 @@ def _check_output(y: Any, out: Any, k: int) -> None:
             "the differentiated function returned a function; a closure over traced values has no meaning outside",
             remedy="return the value: differentiate lambda x: f(x)(y), not f",
         )
+    if isinstance(y, Withheld):
+        bool(y)  # raises what is wrong with it
     if not isinstance(y, Box) and hides_traced(y):
         raise NotDifferentiableOutputError(
             f"the result{tree.paths(out)[k]} is a {type(y).__name__} in which there is a traced value: its derivative "

@@ -33,7 +33,7 @@ from wengert.errors import MismatchError, UndecidedError
 from wengert.modes.interval import make
 from wengert.ops.op import Traced
 from wengert.ops.rounding import V
-from wengert.types import shape_of
+from wengert.types import dtype_of, shape_of
 
 _MOST = 200_000
 """So many derivatives of the highest order are computed."""
@@ -75,21 +75,24 @@ def _intersected(direct: Any, other: Any, broken: Any) -> Any:
 
 
 def packed(leaves: list[Any]) -> Any:
-    """Numbers and arrays as one vector."""
-    return np.concatenate([np.reshape(x, (-1,)) if hasattr(x, "shape") else np.full(1, x) for x in leaves])
+    """Numbers and arrays as one vector; complex ones as their real and imaginary parts."""
+    parts = [p for x in leaves for p in ((x.real, x.imag) if dtype_of(x).kind == "c" else (x,))]
+    return np.concatenate([np.reshape(x, (-1,)) if hasattr(x, "shape") else np.full(1, x) for x in parts])
 
 
 def unpacked(z: Any, leaves: list[Any]) -> list[Any]:
     """The parts of a vector that stand for intervals among leaves; the others as they are."""
     found, start = [], 0
     for x in leaves:
-        if is_interval(x):
-            shape = shape_of(x)
-            size = math.prod(shape)
-            found.append(np.reshape(z[start : start + size], shape) if shape else z[start])
-            start += size
-        else:
+        if not is_interval(x):
             found.append(x)
+            continue
+        shape, parts = shape_of(x), []
+        for _ in range(2 if dtype_of(x).kind == "c" else 1):
+            stop = start + math.prod(shape)
+            parts.append(np.reshape(z[start:stop], shape) if shape else z[start])
+            start = stop
+        found.append(parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1])
     return found
 
 

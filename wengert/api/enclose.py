@@ -30,8 +30,8 @@ def interval(lo: Any, hi: Any = None) -> Interval:
     flavour of IEEE 1788 says: `np.sqrt(interval(-1, 4))` is [0, 2], and `np.log(interval(-1, 0))` is empty.
 
     Args:
-        lo: the lower bound, a number or an array.
-        hi: the upper bound; the same number if it is left out.
+        lo: the lower bound, a number or an array; of complex numbers the lower left corner of a rectangle.
+        hi: the upper bound, or upper right corner; the same number if it is left out.
 
     An interval X has `X.lo`, `X.hi`, `X.mid` (a number close to the middle), `X.rad` and `X.width` (rounded up) and
     `X.empty`. `x in X` tells whether a number is in it, `X & Y` is the intersection, `X | Y` the hull. A comparison
@@ -59,7 +59,8 @@ def interval(lo: Any, hi: Any = None) -> Interval:
         low, high = _as_numpys(low), _as_numpys(high)
         _check_order(low, high)
     else:
-        if not np.all((low <= high) & (low < math.inf) & (high > -math.inf)):
+        parts = ((low.real, high.real), (low.imag, high.imag))  # (the latter are zero for real numbers)
+        if not all(np.all((a <= b) & (a < math.inf) & (b > -math.inf)) for a, b in parts):
             raise MismatchError(
                 f"no interval from {lo} to {lo if hi is None else hi}",
                 remedy="give the lower bound first; bounds are numbers, and at most one is infinite on each side",
@@ -77,6 +78,8 @@ def _as_numpys(bound: Any) -> Any:
 def _check_order(low: Any, high: Any) -> None:
     """The lower bound is first, also where that is known only when the program runs."""
     fine = V.less_equal(low, high)
+    if dtype_of(low).kind == "c":
+        fine = V.logical_and(V.less_equal(V.real(low), V.real(high)), V.less_equal(V.imag(low), V.imag(high)))
     fine = V.all(fine, axis=tuple(range(len(shape_of(fine)))))
     message = "no interval: its lower bound is greater than its upper bound, or one of them is no number"
     if isinstance(fine, Traced):
@@ -97,9 +100,9 @@ def _bound(x: Any, way: int) -> Any:
     if x.dtype.kind in "iub":
         wide = x.astype(float)
         x = np.where(wide.astype(object) == x.astype(object), wide, np.nextafter(wide, way * math.inf))
-    if x.dtype not in (np.float64, np.float32):
+    if x.dtype not in (np.float64, np.float32, np.complex128, np.complex64):
         raise MismatchError(
-            f"an interval with bounds of type {x.dtype}", remedy="use real numbers in double or single precision"
+            f"an interval with bounds of type {x.dtype}", remedy="use numbers in double or single precision"
         )
     return x[()]
 

@@ -40,8 +40,9 @@ from wengert.capture.effects import refuse
 from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
+from wengert.capture.session import current
 from wengert.control.call import call as call_op
-from wengert.errors import EscapedValueError, StagingError, WengertError, explained, told
+from wengert.errors import EscapedValueError, StagingError, told
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
 from wengert.ops.library import is_foreign, may_share
@@ -119,18 +120,9 @@ class Jitted(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<wengert.jit of {named(self._f)}>"
 
+    @told
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self._general(args, kwargs)
-        except Exception as error:
-            other = explained(error)
-            if other is None:
-                raise
-            try:
-                raise other from None
-            except WengertError:  # raised again, it has no frame of this function
-                other.__traceback__ = error.__traceback__
-                raise
+        return self._general(args, kwargs)
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         way = self._device_way
@@ -238,6 +230,10 @@ class Jitted(Generic[P, R]):
         if found.left and running.state.capture is not None:
             self._leaves_something = True
             return resolve(self._f)(*args, **kwargs)
+        if found.could_unroll and current.session is not None:
+            if current.session.unrolls:
+                return resolve(self._f)(*args, **kwargs)
+            current.session.could_unroll = True
         if found.left and is_given_twice((args, kwargs), found.containers_outside):
             return self._f(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]

@@ -68,7 +68,7 @@ def _result(y: Any) -> Any:
     if isinstance(y, Enclosure):
         return make(y.lo, y.hi)
     if isinstance(y, (Box, np.ndarray, np.generic)) or y.__class__ is float:
-        if dtype_of(y).kind == "f":
+        if dtype_of(y).kind in "fc":
             return make(y, y) if isinstance(y, Traced) else make(np.asarray(y)[()], np.array(y)[()])
     return y
 
@@ -89,5 +89,4 @@ def _hull(a: Any, b: Any) -> Any:
         return (a if is_interval(a) else make(a, a)) | b
     if np.array_equal(a, b):
         return a
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    return make(low, high)
+    return make(a, a) | make(b, b)

@@ -21,7 +21,7 @@ from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
 from wengert.box.contents import Holder
 from wengert.box.foreign import an
-from wengert.errors import NotAFunctionError, WengertError, explained, told
+from wengert.errors import NotAFunctionError, told
 
 
 class Operated(Holder, Generic[P, R]):
@@ -33,21 +33,12 @@ class Operated(Holder, Generic[P, R]):
         self._operator = operator
         self._call = call
 
+    @told
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            if self._budget is not None:
-                with under(self._budget):
-                    return self._call(*args, **kwargs)
-            return self._call(*args, **kwargs)
-        except Exception as error:
-            other = explained(error)
-            if other is None:
-                raise
-            try:
-                raise other from None
-            except WengertError:  # raised again, it has no frame of this function
-                other.__traceback__ = error.__traceback__
-                raise
+        if self._budget is not None:
+            with under(self._budget):
+                return self._call(*args, **kwargs)
+        return self._call(*args, **kwargs)
 
     @property
     def title(self) -> str:

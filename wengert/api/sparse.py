@@ -22,7 +22,7 @@ from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.compressed import Plan
 from wengert.api.dense import demand_real
-from wengert.api.sparsity import ForAll, StagedPattern, symmetric
+from wengert.api.sparsity import ForAll, StagedPattern, demand_lengths, symmetric
 from wengert.capture.retrying import has_effect
 from wengert.capture.session import current
 from wengert.errors import PatternError
@@ -146,6 +146,7 @@ def value_and_blocks(
     note(operator, reason)
     if rows is not None:
         values, program = prepared.record()
+        demand_lengths(values)
         batch, cts = plan.backward_seeds()
         products += _unwrapped(batch, program.pull(cts, consume=columns is None), plan.ins) if batch.size else []
         if columns is not None and plan.forward:
@@ -154,6 +155,7 @@ def value_and_blocks(
     elif plan.forward:
         batch, vectors = plan.forward_seeds()
         values, dots = prepared.push(vectors)
+        demand_lengths(values)
         products += _unwrapped(batch, dots, plan.outs)
     else:
         values, _ = prepared.push([None] * len(plan.ins))

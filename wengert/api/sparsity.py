@@ -178,6 +178,7 @@ class StagedPattern:
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
 
         def tangents(others: tuple, named: dict, xs: list, vectors: list) -> list[Any]:
+            current.session.unrolls |= self._unrolls  # type: ignore[union-attr]
             if self._for_these_integers and any(map(_is_open_integer, tree.leaves((others, named)))):
                 raise not_known("a length")
             filled = list(others)
@@ -186,8 +187,7 @@ class StagedPattern:
                 filled[k] = x
             inner = Prepared(f, argnums, tuple(filled), named, has_aux)
             values, dots = inner.push(vectors)
-            if any(n.__class__ is not int for y in values for n in shape_of(y)):
-                raise not_known("a length")  # (and the program is captured once more, for the integers of this call)
+            demand_lengths(values)  # (or the program is captured once more, for the integers of this call)
             self._about[:] = [[aval_of(y) for y in values], [d is not None for d in dots], inner.outputs]
             return [d for d in dots if d is not None]
 
@@ -196,6 +196,7 @@ class StagedPattern:
             others[k] = None
         vectors = [np.zeros(*aval) for aval in self.ins]
         self._tangents, self._for_these_integers = tangents, False
+        self._unrolls = self._could_unroll = False
         self._jitted = Jitted(tangents, (), (), False)
         others, kwargs, leaves = of_numbers((others, kwargs, list(prepared.leaves)))
         self._form = self._jitted._form((tuple(others), kwargs, leaves, vectors), {})
@@ -204,13 +205,16 @@ class StagedPattern:
         """How many of the leaves are not differentiated."""
 
     def found(self) -> ForAll:
-        """The pattern for all values of the arguments; of integers among them, if need be, as lengths, for these."""
+        """The pattern for all values of the arguments; of integers among them, if need be, as lengths, for these. Where
+        counters of loops decide lengths, the loops are unrolled if need be."""
         try:
             return self._for_all()
         except CANNOT_BE_CAPTURED:
-            if not any(not shape_of(x) and _is_structure(x) for x in self.leaves[: self.count]):
+            self._unrolls = self._could_unroll
+            has_integers = any(not shape_of(x) and _is_structure(x) for x in self.leaves[: self.count])
+            if not has_integers and not self._unrolls:
                 raise
-        self._for_these_integers, self._jitted = True, Jitted(self._tangents, (), (), False)
+        self._for_these_integers, self._jitted = has_integers, Jitted(self._tangents, (), (), False)
         return self._for_all()
 
     def _for_all(self) -> ForAll:
@@ -219,6 +223,7 @@ class StagedPattern:
         except CANNOT_BE_CAPTURED as error:
             error.add_note(_AT_POINT)
             raise
+        self._could_unroll = program.could_unroll
         known = {k: np.array(x) for k, x in enumerate(leaves[: self.count]) if _is_structure(x)}
         could_be = {k: v for k, x in enumerate(leaves[: self.count]) if (v := _value_of(x)) is not None}
         if could_be:  # are arguments of the program that is captured: whether they are part of it is found out
@@ -279,6 +284,12 @@ class ForAll(NamedTuple):
             and self.program.guards_hold()
             and all_hold(self.outside)
         )
+
+
+def demand_lengths(values: Sequence[Any]) -> None:
+    """Raise if only the program that is captured knows how long a result is."""
+    if any(n.__class__ is not int for y in values for n in shape_of(y)):
+        raise not_known("a length")
 
 
 def of_numbers(arguments: Any) -> Any:

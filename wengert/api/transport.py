@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from wengert.box.contents import in_cell
 from wengert.errors import is_library_file
 
 _PACKAGE = __name__.split(".")[0]
@@ -91,11 +92,7 @@ def sources_of(f: Any) -> dict[str, str]:
                 found[name] = "".join(lines)
         if not is_library_file(name) and "site-packages" not in name:
             pending += [g.__globals__[n] for n in g.__code__.co_names if n in g.__globals__]
-        for cell in g.__closure__ or ():
-            try:
-                pending.append(cell.cell_contents)
-            except ValueError:  # not filled yet
-                continue
+        pending += map(in_cell, g.__closure__ or ())
     return found
 
 

@@ -22,13 +22,7 @@ from wengert.capture.reachable import noted
 from wengert.capture.retrying import undone_if_refused
 from wengert.capture.texts import TracedText
 from wengert.control.differing import EachByItself
-from wengert.errors import (
-    ConcretizationError,
-    EscapedValueError,
-    InPlaceError,
-    MismatchError,
-    UnsupportedFunctionError,
-)
+from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import Apart, BatchTrace
 from wengert.ops.index import index
 from wengert.ops.library import example_of

@@ -11,15 +11,7 @@ from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array, shape_tuple, size_of
 from wengert.box.functions.shapes import known_shape
 from wengert.box.memory import laid_out, shares
-from wengert.box.writing import (
-    become,
-    clone,
-    is_writeable,
-    make_views_stale,
-    set_item,
-    set_writeable,
-    settled,
-)
+from wengert.box.writing import become, clone, is_writeable, make_views_stale, set_item, set_writeable, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.op import Op, Traced, call

@@ -75,11 +75,7 @@ from wengert.box.writing import (
     settled_index,
     without_flags,
 )
-from wengert.errors import (
-    ConcretizationError,
-    EscapedValueError,
-    UnsupportedAttributeError,
-)
+from wengert.errors import ConcretizationError, EscapedValueError, UnsupportedAttributeError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
@@ -493,22 +489,18 @@ class Box(Traced):
         return python_number(y) if self._is_python_number else y
 
     def __divmod__(self, other: Any) -> Any:
-        capture = running.state.capture
-        if capture is not None and is_number(other) and is_of_user(sys._getframe(1)):
-            return capture.operate(e.floor_divide, "floor_divide", self, other), capture.operate(
-                e.remainder, "remainder", self, other
-            )
-        try_in_python(divmod, self, other)
-        return self // other, self % other
+        return self._quotient_and_rest(other, self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
+        return self._quotient_and_rest(other, other, self)
+
+    def _quotient_and_rest(self, other: Any, x: Any, y: Any) -> Any:
         capture = running.state.capture
-        if capture is not None and is_number(other) and is_of_user(sys._getframe(1)):
-            return capture.operate(e.floor_divide, "floor_divide", other, self), capture.operate(
-                e.remainder, "remainder", other, self
-            )
-        try_in_python(divmod, other, self)
-        return other // self, other % self
+        if capture is not None and is_number(other) and is_of_user(sys._getframe(2)):
+            rest = capture.operate(e.remainder, "remainder", x, y)
+            return capture.operate(e.floor_divide, "floor_divide", x, y), rest
+        try_in_python(divmod, x, y)
+        return x // y, x % y
 
     def __round__(self, ndigits: int | None = None) -> Any:
         if ndigits is None and not self.shape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator
+from types import CellType
 from typing import Any
 
 from wengert.types import has_own_dict, own_dict
@@ -40,6 +41,14 @@ def own_slots(thing: Any) -> dict[str, Any]:
         except AttributeError:
             continue
     return found
+
+
+def in_cell(cell: CellType, empty: Any = None) -> Any:
+    """The value of a variable of a closure; `empty` if it has none yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return empty
 
 
 def _dict_of(thing: Any) -> type[dict]:

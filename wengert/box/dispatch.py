@@ -104,6 +104,8 @@ class _Operands(dict):
             found = _refused
         elif wants_plain_arrays(kind):
             found = refused_operand
+        elif getattr(kind, "__array_ufunc__", _UNSAID) is None:
+            found = _left_to_others  # it asks arrays not to try
         elif _has_ufuncs_of_its_own(kind):
             found = _as_its_class_says
         elif issubclass(kind, _LISTS) and not _has_operators_of_its_own(kind):
@@ -123,6 +125,7 @@ class _Operands(dict):
 
 
 _LISTS = (list, tuple)
+_UNSAID = object()
 
 
 def _has_operators_of_its_own(kind: type) -> bool:

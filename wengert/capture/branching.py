@@ -31,6 +31,7 @@ from wengert.capture.containers import (
     note_change,
     put_all,
 )
+from wengert.capture.counters import decided_by_few_iterations
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
 from wengert.capture.growing import Grows
 from wengert.capture.identified import note_chosen
@@ -251,7 +252,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     try:
         return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries), opens)
     except REFUSED as error:
-        if not opens and isinstance(error, Grows):
+        if isinstance(error, Grows) and (error.is_for_loops or not opens):
             raise
         refused_in = error.__dict__.pop(_REFUSED_IN, None)
         if not isinstance(error, BranchesDiffer) and (refused_in is None or type(error) not in REFUSED):
@@ -317,7 +318,7 @@ def _joined(pred: Any, answer: Any, branches: list[_Branch], state: tuple, set: 
         for k, name in enumerate(names)
     ]
     result = merger.merge(branches[0].value, branches[1].value, "the value")
-    objects = _merged_objects(branches, merger)
+    objects = _merged_objects(branches, merger, pred)
     outputs = merger.outputs
     links = _same_arrays(branches, outputs)
     bare = [k for k, (a, b, _) in enumerate(outputs) if _has_no_axes(a, b, [each.capture for each in branches])]
@@ -452,7 +453,7 @@ def _failing(pred: Any, failing: _Branch, place: tuple[int, bool, int]) -> Fails
     return Fails(failing.fails.attempt, ok, failing.fails.error, (place, *failing.fails.path), failing.fails.more)
 
 
-def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[Any, Content]]:
+def _merged_objects(branches: Sequence[_Branch], merger: Merger, pred: Any) -> list[tuple[Any, Content]]:
     """Objects that one of the branches changes, with what they hold afterwards."""
     merged: list[tuple[Any, Content]] = []
     for key, (thing, _) in {**branches[1].objects, **branches[0].objects}.items():
@@ -463,7 +464,9 @@ def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[A
         if thing.__class__ in (list, deque):
             items = [[v for (kind, _), v in slots.items() if kind == "item"] for slots in (a, b)]
             if all(branch.ends for branch in branches) and stand_for_others(*items):
-                raise Grows(thing, len(thing), [*items[0], *items[1]])
+                grows = Grows(thing, len(thing), [*items[0], *items[1]])
+                grows.is_for_loops = decided_by_few_iterations(pred)
+                raise grows
         if list(a) != list(b):
             raise BranchesDiffer(
                 f"in one branch of an if that depends on a value known only when the compiled program runs an object "

@@ -24,6 +24,8 @@ from wengert.capture.containers import (
     flatten,
     freeze_all,
     held_elsewhere,
+    is_one_of,
+    is_reference,
     is_taken_apart,
     joined,
     leaves,
@@ -38,6 +40,7 @@ from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, held_in, put
 from wengert.capture.opened import is_open, stand_for_others
 from wengert.capture.opening import as_one
+from wengert.capture.references import NeedsReferences, refers
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import (
     DtypeDiffers,
@@ -334,6 +337,8 @@ class Carried:
                     continue
                 self.structures[k] = structure
                 self.types.update({(k, j): type_of_value(leaf) for j, leaf in enumerate(found)})
+            elif is_reference(before) and is_reference(now):
+                self._join(k, flatten(before)[1], now)  # unless the loop has made it
             elif not _numeric(now) and not self._join(k, flatten(before)[1], now):
                 raise FirstDiffers(f"{self.names[k]} becomes {described(now)} in a loop",
                                    remedy="use numbers and arrays")  # fmt: skip
@@ -352,6 +357,8 @@ class Carried:
         if not self.made[k]:
             self.before[k] = now
         now = as_one(now)
+        if is_reference(before) and is_reference(now) and not is_one_of(structure) and self._join(k, structure, now):
+            return True
         new = leaves_as(structure, now)
         if new is None and (self.is_rest or is_open(now)) and before.__class__ is now.__class__ is list:
             raise Grows(before, len(before), list(now))
@@ -388,9 +395,14 @@ class Carried:
 
     def _refuse_two_names(self, k: int, now: Any) -> None:
         """Refuse an object that the loop changes, and that a variable stands for at the beginning of an iteration."""
-        for value, kind in ((now, StagingError), (self.state[k], FirstDiffers)):
+        if self._is_reference(k):
+            return
+        for value, kind in ((now, NeedsReferences), (self.state[k], FirstDiffers)):
             if any(id(part) in self.objects for part in containers_in(value)):
                 raise kind(f"a loop changes an object that {self.names[k]} may stand for", remedy="change a copy")
+
+    def _is_reference(self, k: int) -> bool:
+        return refers() and k in self.structures and is_one_of(self.structures[k])
 
     def _refuse_dtype(self, k: int, before: Type, after: Type) -> None:
         """What has another dtype after an iteration has that of before if there is none."""
@@ -448,7 +460,7 @@ class Carried:
             about_to_change(thing)
         self.set(tuple(values))
         for k in self.bound:
-            if self.may_not_run or not self.made.get(k, True):
+            if not self._is_reference(k) and (self.may_not_run or not self.made.get(k, True)):
                 why = f"an object is changed that {self.names[k]} may have come to stand for in a loop"
                 for value in (self.state[k], self.before.get(k)):
                     freeze_all(value, why)

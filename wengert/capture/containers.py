@@ -16,6 +16,7 @@ import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,11 +24,13 @@ import numpy as np
 from wengert.box.array_classes import Holding, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.box.contents import Content, Slot, own_slots
+from wengert.capture.kinds import is_object
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, code_of, is_constant, one_of, only_values
 from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.outlived import is_outlived
-from wengert.capture.session import current, is_object
+from wengert.capture.references import NeedsReferences, refers
+from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import equal, is_number
 from wengert.counted import all_count, counts
@@ -194,7 +197,10 @@ def is_one_of(structure: Structure) -> bool:
 
 def _leaves_of_one(structure: Structure, value: Any) -> list[Any] | None:
     """The leaves of a value that is one of several; `None` if it is none of these."""
-    one = codes_of(value, running.state.capture, structure.kind[1])
+    if is_reference(value) and code_of(value) in structure.kind[1]:  # also where it was made
+        one: OneOf | None = referred(value)
+    else:
+        one = codes_of(value, running.state.capture, structure.kind[1])
     if one is None or not set(one.codes) <= set(structure.kind[1]):
         return None
     found = [one.which]
@@ -213,6 +219,8 @@ def codes_of(x: Any, capture: Any, beside: Sequence[int]) -> OneOf | None:
     """
     if x.__class__ is OneOf:
         return x
+    if is_reference(x) and id(x) not in capture.created:
+        return referred(x)
     kind = _value_kind(x)
     if is_constant(x, [capture]) and not (kind is not None and _holds_numbers(x) and _takes(kind, beside)):
         code = code_of(x)
@@ -221,6 +229,16 @@ def codes_of(x: Any, capture: Any, beside: Sequence[int]) -> OneOf | None:
         return None
     code = code_of(kind)
     return OneOf(code, (code,), {code: x})
+
+
+def referred(x: Any) -> OneOf:
+    """An object as the one thing that a name stands for."""
+    return OneOf(code_of(x), (code_of(x),), {})
+
+
+def is_reference(x: Any) -> bool:
+    """Whether it is an object for which names stand by reference."""
+    return refers() and (isinstance(x, MUTABLE) or is_taken_apart(x))
 
 
 def codes_beside(x: Any) -> tuple[int, ...]:
@@ -265,7 +283,11 @@ def joined(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) -> Struc
 
 
 def _is_plain_constant(x: Any) -> bool:
-    return not is_number(x) and is_constant(x, [running.state.capture])
+    return not is_number(x) and (is_constant(x, [running.state.capture]) or _is_known_reference(x))
+
+
+def _is_known_reference(x: Any) -> bool:
+    return is_reference(x) and id(x) not in running.state.capture.created
 
 
 def _one_of_both(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) -> Structure | None:
@@ -334,7 +356,7 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return tuple.__new__(kind, parts)  # as `_make`, which classes with `_fields` need not have
     if issubclass(kind, dict):
         return kind(zip(keys, parts, strict=True))
-    new = object.__new__(kind)
+    new = SimpleNamespace.__new__(kind) if issubclass(kind, SimpleNamespace) else object.__new__(kind)
     for name, part in zip(keys, parts, strict=True):
         object.__setattr__(new, name, part)
     if current.session is not None:
@@ -372,7 +394,7 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     """Note that an object is changed, at a place or anywhere: in a suite that is staged, if it was there before."""
     session = current.session
     if session is not None and session.frozen.get(id(thing), (None,))[0] is thing and not is_outlived(thing):
-        raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
+        raise NeedsReferences(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
     note_change(thing, slot)
 
 

@@ -14,7 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.capture.branching import branch
+from wengert.capture.containers import is_taken_apart, kind_of, note_created, parts_of, rebuilt
+from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, known_one
+from wengert.capture.session import current
 from wengert.running import running
 
 _REFLECTED = "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor"
@@ -49,6 +52,41 @@ def each_argument(f: Callable, args: Sequence[Any], kwargs: dict[str, Any]) -> A
 
 def holds_one_of(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return any(a.__class__ is OneOf for a in args) or any(a.__class__ is OneOf for a in kwargs.values())
+
+
+def by_value(out: Any) -> Any:
+    """What a function returns: in place of one of several objects that it has made, a new one that holds the same."""
+    session = current.session
+    if session is None or not _holds_chosen(out, ()):
+        return out
+    refers, session.refers = session.refers, False  # branches put new ones together
+    try:
+        return _renewed(out)
+    finally:
+        session.refers = refers
+
+
+def _holds_chosen(x: Any, around: tuple) -> bool:
+    """Whether there is one of several objects in it which were made in the function."""
+    if x.__class__ is OneOf:
+        return any(_is_made_here(x.alternative(code)) for code in x.codes if code not in x.values)
+    if any(x is outer for outer in around):
+        return False
+    return any(_holds_chosen(part, (*around, x)) for part in (parts_of(x) or {}).values())
+
+
+def _is_made_here(x: Any) -> bool:
+    assert current.session is not None
+    return (isinstance(x, MUTABLE) or is_taken_apart(x)) and current.session.is_made_inside(x)
+
+
+def _renewed(x: Any) -> Any:
+    if x.__class__ is OneOf:
+        return each(x, _renewed)
+    parts = parts_of(x)
+    if not parts or (is_taken_apart(x) and not _is_made_here(x)):
+        return x
+    return note_created(rebuilt(kind_of(x), tuple(parts), [_renewed(part) for part in parts.values()]))
 
 
 def gone_through(x: Any) -> Any:

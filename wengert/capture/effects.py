@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.box.contents import in_cell
 from wengert.box.writing import become, clone, make_views_stale, plain, settled
 from wengert.capture.objects import content, put
 from wengert.errors import StagingError, user_location
@@ -173,11 +174,15 @@ class Effects:
         self._note(id(thing), thing, "an array", get, put)
 
     def note_cell(self, cell: CellType, name: str, is_bound: bool = False) -> None:
+        def get() -> dict:
+            held = in_cell(cell, MISSING)
+            return {} if held is MISSING else {name: held}
+
         def put(before: dict) -> None:
             if name in before:
                 cell.cell_contents = before[name]
 
-        self._note(id(cell), cell, f"the variable {name}", lambda: _content(cell, name), put)
+        self._note(id(cell), cell, f"the variable {name}", get, put)
         if is_bound:
             self._written.setdefault(id(cell), {name})
 
@@ -330,10 +335,3 @@ def _value_of(variable: ContextVar) -> Any:
         return variable.get()
     except LookupError:
         return None
-
-
-def _content(cell: CellType, name: str) -> dict:
-    try:
-        return {name: cell.cell_contents}
-    except ValueError:  # empty
-        return {}

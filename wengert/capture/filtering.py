@@ -14,7 +14,8 @@ from wengert.capture.deciding import condition
 from wengert.capture.followed import filtered
 from wengert.capture.instrument import staged
 from wengert.capture.one_of import OneOf
-from wengert.capture.stage import and_, ifexp, iterate
+from wengert.capture.stage import and_, ifexp
+from wengert.capture.staged_loops import iterate
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import holds_symbols, is_symbolic, truth
 from wengert.errors import StagingError

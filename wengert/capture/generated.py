@@ -21,12 +21,13 @@ from wengert.capture.followed import iterators
 from wengert.capture.followed.filtered import FilteredSet
 from wengert.capture.instrument import staged
 from wengert.capture.iteration import PUSHED, DataChoose
+from wengert.capture.kinds import is_object
 from wengert.capture.objects import MUTABLE
 from wengert.capture.open_lists import add_to, over_items
 from wengert.capture.opened import is_open
 from wengert.capture.retrying import undone_if_refused
-from wengert.capture.session import is_object
-from wengert.capture.stage import Loop, for_, if_, ifexp, iterate, not_
+from wengert.capture.stage import if_, ifexp, not_
+from wengert.capture.staged_loops import Loop, for_, iterate
 from wengert.capture.tables import keys_of
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_symbolic, truth

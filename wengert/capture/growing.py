@@ -46,6 +46,8 @@ class Grows(BranchesDiffer):
 
     def __init__(self, thing: Any, before: int, after: list, others: Sequence[Grows] = ()):
         self.thing, self.before, self.after, self.others = thing, before, after, others
+        self.is_for_loops = False
+        """Whether a loop around is to be unrolled, which then decides by how much it does (`counters.py`)."""
         super().__init__(
             "a list becomes longer or shorter in a loop or branch, by how much only the compiled program knows, and "
             "its items are not all of one kind",

@@ -1,8 +1,7 @@
 """What instrumented code calls: the hooks of `rewrite.py`.
 
 `call(f)` decides what is called for f: a replacement (`replacements.py`), the instrumented twin of a user's function,
-or f itself. The stores write into what they are given; a plain array into which a traced value is written is replaced
-by a cell, if the function that writes is the only one that holds it.
+or f itself. What reads, stores and operators do is in `stores.py`.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ import contextlib
 import functools
 import inspect
 import itertools
-import operator
 import re
 import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
-from sys import getrefcount
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -42,30 +39,18 @@ from wengert.box.array_classes import (
     class_without,
     look_for_classes,
 )
-from wengert.box.array_classes import held as array_in
 from wengert.box.box import Box, plain
 from wengert.box.cells import lent, without_cells
-from wengert.box.dispatch import (
-    CALLABLES,
-    CALLERS,
-    FUNCTIONS,
-    METHODS,
-    SUBSCRIPTED,
-    first_by_name,
-    name_of,
-    no_rule_yet,
-)
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, first_by_name, name_of, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.distributions.tails import Depths
 from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
-from wengert.box.functions.operands import operand
 from wengert.box.functions.sparse_matrix import SparseMatrix, not_supported
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.number_classes import HeldNumber, can_hold_number
 from wengert.box.ufunc_methods import Folds
-from wengert.box.writing import about_to_write, settled_index
 from wengert.capture import rewrite
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value, without_follower
@@ -89,17 +74,7 @@ from wengert.capture.local_values import local_values
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
 from wengert.capture.one_of import demand_known_things
-from wengert.capture.ownership import (
-    ALONE_IN_AUGMENT,
-    ALONE_IN_AUGMENT_ITEM,
-    ALONE_IN_STORE,
-    own,
-    own_attributes,
-    owned_if_alone,
-    owning_items,
-    promoted,
-    refuse_fields,
-)
+from wengert.capture.ownership import own, own_attributes, owning_items
 from wengert.capture.read_texts import in_percent, read_text
 from wengert.capture.replacements import (
     FOLLOW_ARGUMENTS,
@@ -110,12 +85,22 @@ from wengert.capture.replacements import (
     replaces,
 )
 from wengert.capture.rewrite import ANYTHING, CONSTANTS, OUT, OVERWRITING
+from wengert.capture.stores import (
+    augment,
+    augment_attribute,
+    augment_item,
+    holds_traced,
+    operate,
+    read,
+    store,
+    store_in_attribute,
+    store_in_item,
+)
 from wengert.capture.writing_calls import (
     FIRST_WRITTEN,
     overwriting,
     place_of_result,
     set_in,
-    tell_of,
     tell_of_method,
     writing_first,
     writing_out,
@@ -123,10 +108,8 @@ from wengert.capture.writing_calls import (
 from wengert.counted import all_count
 from wengert.errors import REFUSALS, ConcretizationError, WengertError, names_our_class, refusals
 from wengert.imported import PENDING, look_for_imports
-from wengert.ops.index import index, split_index
-from wengert.ops.library import is_foreign
 from wengert.ops.op import Traced
-from wengert.packages import is_followed, is_ours, is_part_of_scipy, is_standard
+from wengert.packages import is_followed, is_ours, is_program_of_library, is_standard
 from wengert.running import running
 from wengert.types import own_dict
 
@@ -199,10 +182,6 @@ def _for_class(f: Any) -> Any:
         return _implemented(CALLERS[f])
     found = replacement_of(f) if f.__class__ is type or f.__class__ is ABCMeta else None
     return _constructor(f) if found is None else found
-
-
-def _for_partial(f: functools.partial) -> Any:
-    return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
 
 
 def _for_other(f: Any) -> Any:
@@ -493,7 +472,7 @@ _OF_KIND: dict[type, Callable[[Any], Any]] = {
     MethodType: _for_method,
     MethodDescriptorType: _unbound,
     WrapperDescriptorType: _unbound,
-    functools.partial: _for_partial,
+    functools.partial: lambda f: functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords),
     _CACHED: _uncached,
 }
 """What is called for a function, by its class; `None` where that does not decide."""
@@ -619,15 +598,21 @@ def _rejects_traced(error: BaseException, f: Any) -> bool:
 
 
 def _is_of_a_library(filename: str) -> bool:
-    return filename.endswith(_SOURCE_OF_CYTHON) or is_part_of_scipy(filename)
+    return filename.endswith(_SOURCE_OF_CYTHON) or is_program_of_library(filename)
 
 
 _SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")
 
 
+_NO_OPERATOR = "type not understood"
+"""What `scipy.sparse.linalg.aslinearoperator` says of matrices that it does not know, of whatever class."""
+
+
 def _names_class(error: BaseException, args: tuple) -> bool:
     """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual", "not 'Sym'"."""
     words = str(error) if isinstance(error, TypeError) else ""
+    if words == _NO_OPERATOR:
+        return any(isinstance(a, Traced) for a in args)
     names = {name for a in args if isinstance(a, Traced) for name in (type(a).__name__, type(a).__qualname__)}
     return any(
         f"'{name}'" in words or re.search(rf"got {name}\b", words) or f" {name}(" in words or " <symbol " in words
@@ -693,142 +678,9 @@ for _iterator in (map, itertools.starmap, itertools.accumulate):
     REPLACEMENTS[_iterator] = owning_items(_iterator)
 
 
-def operate(name: str, a: Any, b: Any) -> Any:
-    """`a @ b` and its like, where one may be a list that NumPy makes an array of."""
-    if isinstance(a, _LISTS) and isinstance(b, (np.ndarray, np.generic)):
-        a = operand(a) if _any_traced(a) else a
-    elif isinstance(b, _LISTS) and isinstance(a, (np.ndarray, np.generic)):
-        b = operand(b) if _any_traced(b) else b
-    return getattr(operator, name)(a, b)
-
-
-_LISTS = (list, tuple)
-
-
-# ---------------------------------------------------------------------------------------------------- reads, stores
-
-
-def read(container: Any, key: Any) -> Any:
-    """`container[key]`."""
-    if container.__class__ is np.ndarray and (isinstance(key, Traced) or key.__class__ is tuple):
-        for item in key if key.__class__ is tuple else (key,):
-            if isinstance(item, Traced):
-                pattern, arrays = split_index(settled_index(key))
-                return index(container, *arrays, pattern=pattern)
-    elif container.__class__ in SUBSCRIPTED:
-        return subscripted(container, key)
-    return container[key]
-
-
 def is_builtin(name: str, f: Any) -> bool:
     """Whether a name stands for Python's own function."""
     return f is getattr(builtins, name)
-
-
-def subscripted(container: Any, key: Any) -> Any:
-    """`np.r_[x, y]` and its like."""
-    items = key if key.__class__ is tuple else (key,)
-    ends = [end for item in items if item.__class__ is slice for end in (item.start, item.stop, item.step)]
-    return SUBSCRIPTED[container.__class__](container, key) if _any_traced([*items, *ends]) else container[key]
-
-
-def _any_traced(items: Any) -> bool:
-    """Whether there is a traced value, or a cell, somewhere in nested lists."""
-    return any(isinstance(x, Traced) or (isinstance(x, _LISTS) and _any_traced(x)) for x in items)
-
-
-def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
-    """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
-    kind = container.__class__
-    if kind is np.ndarray:
-        v = array_in(v)
-        if holds_traced(v):
-            about_to_write(container)
-            held = getrefcount(container)
-            container = promoted(container, rebinds and held <= ALONE_IN_STORE)
-        elif (
-            running.state.library is not None and rebinds and is_foreign(v) and getrefcount(container) <= ALONE_IN_STORE
-        ):
-            container = np.asarray(container, like=v)  # such as flags, which are to hold what was found out there
-        elif getrefcount(container) > ALONE_IN_STORE or container.base is not None:
-            about_to_write(container)
-    elif v.__class__ is np.ndarray and kind in _HOLDERS:
-        held = getrefcount(v)
-        v = owned_if_alone(v, held)
-    elif kind is np.void and holds_traced(v):
-        refuse_fields(container)
-    else:
-        tell_of(container)
-    container[key] = v
-    return container
-
-
-_HOLDERS = frozenset((list, dict))
-
-
-def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
-    """`outer[outer_key][key] = v`."""
-    store(v, outer[outer_key], key, False)
-
-
-def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
-    """`owner.attribute[key] = v`."""
-    store(v, getattr(owner, attribute), key, False)
-
-
-def augment(name: str, a: Any, v: Any) -> Any:
-    """`a += v` and its like; returns what `a` is bound to then."""
-    if a.__class__ is np.ndarray:
-        about_to_write(a)
-        if holds_traced(v):
-            held = getrefcount(a)
-            a = promoted(a, held <= ALONE_IN_AUGMENT)
-    return own(_augmented(name, a, v))
-
-
-def _augmented(name: str, a: Any, v: Any) -> Any:
-    """What `a += v` and its like make. What is a number in NumPy is an array of no axes in other libraries, and numbers
-    are not written to."""
-    if running.state.library is not None and is_foreign(a) and not a.ndim:
-        name = f"__{name[1:]}__"
-    return getattr(operator, name)(a, v)
-
-
-def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
-    """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
-    if container.__class__ is np.ndarray and holds_traced(v):
-        about_to_write(container)
-        held = getrefcount(container)
-        if isinstance(old, np.ndarray) and old.base is container:
-            held -= 1
-        container = promoted(container, rebinds and held <= ALONE_IN_AUGMENT_ITEM)
-        old = container[key]
-    elif container.__class__ is np.ndarray:
-        if getrefcount(container) > ALONE_IN_AUGMENT_ITEM or container.base is not None:
-            about_to_write(container)
-    elif old.__class__ is np.ndarray:
-        about_to_write(old)
-        if holds_traced(v):
-            old = promoted(old, False)
-    container[key] = _augmented(name, old, v)
-    return container
-
-
-def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
-    """`owner.attribute += v`."""
-    a = getattr(owner, attribute)
-    if a.__class__ is np.ndarray:
-        about_to_write(a)
-        if holds_traced(v):
-            a = promoted(a, False)
-    setattr(owner, attribute, own(_augmented(name, a, v)))
-
-
-def holds_traced(v: Any) -> bool:
-    """Whether a value, or a list or tuple of values, is traced."""
-    if isinstance(v, _LISTS):
-        return any(holds_traced(item) for item in v)
-    return isinstance(v, Traced) and not v._is_cell  # type: ignore[attr-defined]
 
 
 def shown_in(text: str, values: Any) -> str:
@@ -890,30 +742,27 @@ class _Suppress(contextlib.suppress):
         return super().__exit__(kind, error, trace)
 
 
-matched_eagerly = functools.partial(matched, is_instance=REPLACEMENTS[isinstance])
-
-set_hooks(
-    {
-        rewrite.CALL: call,
-        rewrite.OWN: own,
-        rewrite.REFUSED: refused,
-        rewrite.READ: read,
-        rewrite.STORE: store,
-        rewrite.STORE_IN_ITEM: store_in_item,
-        rewrite.STORE_IN_ATTRIBUTE: store_in_attribute,
-        rewrite.AUGMENT: augment,
-        rewrite.AUGMENT_ITEM: augment_item,
-        rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
-        rewrite.SLICE: slice,
-        rewrite.FORMAT: shown_in,
-        rewrite.OPERATE: operate,
-        rewrite.CLASS_OF: kind_of,
-        rewrite.SET_IN: set_in,
-        rewrite.READ_TEXT: read_text,
-        rewrite.LOCALS: local_values,
-        MATCHED: matched_eagerly,
-    }
-)
+EAGER_HOOKS: dict[str, Any] = {
+    rewrite.CALL: call,
+    rewrite.OWN: own,
+    rewrite.REFUSED: refused,
+    rewrite.READ: read,
+    rewrite.STORE: store,
+    rewrite.STORE_IN_ITEM: store_in_item,
+    rewrite.STORE_IN_ATTRIBUTE: store_in_attribute,
+    rewrite.AUGMENT: augment,
+    rewrite.AUGMENT_ITEM: augment_item,
+    rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
+    rewrite.SLICE: slice,
+    rewrite.FORMAT: shown_in,
+    rewrite.OPERATE: operate,
+    rewrite.CLASS_OF: kind_of,
+    rewrite.SET_IN: set_in,
+    rewrite.READ_TEXT: read_text,
+    rewrite.LOCALS: local_values,
+    MATCHED: functools.partial(matched, is_instance=REPLACEMENTS[isinstance]),
+}
+set_hooks(EAGER_HOOKS)
 
 
 all_count(globals())

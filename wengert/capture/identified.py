@@ -17,9 +17,10 @@ import numpy as np
 
 from wengert.box.writing import settled
 from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
+from wengert.capture.references import NeedsReferences
 from wengert.capture.session import current
 from wengert.capture.values import is_symbolic, truth
-from wengert.errors import EscapedValueError, StagingError
+from wengert.errors import EscapedValueError
 from wengert.ir.infer import demand_which, is_either
 from wengert.ir.numbers import innermost, noted_boolean, python_class
 from wengert.ops import elementwise as e
@@ -53,7 +54,7 @@ def decided(x: Any, ask: Callable[[Any], Any]) -> Any:
     assert choice is not None
     _, pred, a, b = choice
     if pred is None:
-        raise StagingError(
+        raise NeedsReferences(
             "it is asked which object a name stands for that a loop binds to several, and that is known only when the "
             "compiled program runs",
             remedy="keep a number or a flag beside it, and compare that",
@@ -66,7 +67,7 @@ def decided(x: Any, ask: Callable[[Any], Any]) -> Any:
             return noted_boolean(truth(pred) if one else e.logical_not(truth(pred)))
         return e.where(truth(pred), one, other)
     except EscapedValueError:
-        raise StagingError(
+        raise NeedsReferences(
             "it is asked which object a name stands for that data have chosen in a loop or branch",
             remedy="keep a number or a flag beside it, and compare that",
         ) from None
@@ -123,7 +124,7 @@ def _demand_known(x: Any, y: Any) -> None:
         return
     if any(id(thing) in session.chosen for thing in (x, y)):
         kind = x.__class__.__name__
-        raise StagingError(
+        raise NeedsReferences(
             f"whether two objects of the class {kind} are the same: one of them stands for one of several, and "
             "for which is known only when the compiled program runs",
             remedy="compare what they hold, as in a.name == b.name, or keep a number that says which one it is",
@@ -133,7 +134,7 @@ def _demand_known(x: Any, y: Any) -> None:
 def identified(key: Any) -> Any:
     """A key of a dict: its hash must be known."""
     if current.session is not None and current.session.chosen and is_chosen(key) and not _is_by_value(key):
-        raise StagingError(
+        raise NeedsReferences(
             "an object that data have chosen is a key of a dict, or an element of a set",
             remedy="use a number as a key, or a list and an integer",
         )

@@ -22,15 +22,7 @@ import re
 import threading
 import weakref
 from collections.abc import Callable
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FunctionType,
-    MethodType,
-    ModuleType,
-    WrapperDescriptorType,
-)
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -55,7 +47,7 @@ from wengert.capture.syntax import OURS, at, copied
 from wengert.capture.written import Write, may_write, parameter_at, parameter_named, writes_of
 from wengert.counted import with_references
 from wengert.imported import look_for_imports
-from wengert.packages import is_followed, is_part_of_scipy
+from wengert.packages import is_followed, is_program_of_library
 from wengert.running import running
 from wengert.types import wrapped_in
 
@@ -234,7 +226,7 @@ is_user_file = is_followed
 
 def is_user_code(code: CodeType) -> bool:
     """Whether a code object is of source that is followed."""
-    if not is_part_of_scipy(code.co_filename):
+    if not is_program_of_library(code.co_filename):
         return is_followed(code.co_filename)
     look_for_imports()
     return code not in HAVE_MEANING

@@ -22,6 +22,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced
+from wengert.capture.each_of import by_value
 from wengert.capture.effects import MISSING, Change, Effects, Place
 from wengert.capture.guards import is_number, place_of
 from wengert.capture.kept import is_plain
@@ -93,7 +94,7 @@ def left_outside(session: Any, out: Any) -> tuple[list[Left | LeftWhole], list[l
         if whole is not None:
             session.is_still_there(change.place.thing)
             found.append(whole)
-            values.append([change.now[slot] for slot in whole.slots])
+            values.append([by_value(change.now[slot]) for slot in whole.slots])
             continue
         if change.is_of_arrays or not change.place.what.startswith(_WHERE):
             continue
@@ -110,7 +111,7 @@ def left_outside(session: Any, out: Any) -> tuple[list[Left | LeftWhole], list[l
         if slots:
             session.is_still_there(change.place.thing)
             found.append(Left(change.key, change.place, tuple(slots)))
-            values.append([change.now[slot] for slot in slots])
+            values.append([by_value(change.now[slot]) for slot in slots])
     if len(session.opened) > known:
         raise IsChanged
     if has_two_names([out, values]):

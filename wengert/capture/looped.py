@@ -17,10 +17,7 @@ import numpy as np
 from wengert.box.box import ArrayIterator, Box
 from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
-from wengert.capture.local_values import local_values
 from wengert.capture.managers import swallowed
-from wengert.capture.matching import MATCHED
-from wengert.capture.read_texts import read_text
 from wengert.capture.repeating import RepeatingLoop, call_within
 from wengert.capture.undefined import UNDEFINED, defined
 from wengert.control.budget import account
@@ -357,24 +354,8 @@ def _kept(iterable: Any, native: Callable | None, choose: Callable, is_dict: boo
 
 LOOPED.set_hooks(
     {
+        **hooks.EAGER_HOOKS,
         rewrite.CALL: call,
-        rewrite.OWN: hooks.own,
-        rewrite.REFUSED: hooks.refused,
-        rewrite.READ: hooks.read,
-        rewrite.STORE: hooks.store,
-        rewrite.STORE_IN_ITEM: hooks.store_in_item,
-        rewrite.STORE_IN_ATTRIBUTE: hooks.store_in_attribute,
-        rewrite.AUGMENT: hooks.augment,
-        rewrite.AUGMENT_ITEM: hooks.augment_item,
-        rewrite.AUGMENT_ATTRIBUTE: hooks.augment_attribute,
-        rewrite.SLICE: slice,
-        rewrite.FORMAT: hooks.shown_in,
-        rewrite.OPERATE: hooks.operate,
-        rewrite.CLASS_OF: hooks.kind_of,
-        rewrite.SET_IN: hooks.set_in,
-        rewrite.READ_TEXT: read_text,
-        rewrite.LOCALS: local_values,
-        MATCHED: hooks.matched_eagerly,
         lowered.IF: _if,
         lowered.FOR: for_,
         lowered.WHILE: while_,

@@ -17,14 +17,16 @@ from wengert.capture.containers import (
     codes_of,
     flatten,
     freeze,
+    is_reference,
     kind_of,
     note_created,
     parts_of,
     rebuilt,
+    referred,
     stand_in,
 )
 from wengert.capture.objects import MUTABLE
-from wengert.capture.one_of import OneOf, one_of, united
+from wengert.capture.one_of import OneOf, one_of, renew, united
 from wengert.capture.session import current
 from wengert.capture.texts import Piece, TracedText, pieces_of
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -103,14 +105,21 @@ class Merger:
             if equal(a, b):
                 return a
         elif a_parts is not None and b_parts is not None and a.__class__ is b.__class__:
-            if list(a_parts) == list(b_parts):
+            if list(a_parts) == list(b_parts) and not self._are_references(a, b):
                 return self._container(a, b, a_parts, b_parts, name)
         return self._one_of(a, b, name)
+
+    def _are_references(self, a: Any, b: Any) -> bool:
+        """Whether it matters which of two objects it is: one of them was there before the branch."""
+        pairs = zip((a, b), self._captures, strict=True)
+        return is_reference(a) and any(id(x) not in capture.created for x, capture in pairs)
 
     def _one_of(self, a: Any, b: Any, name: str) -> Any:
         """The merge of two constants, or of values of different kinds."""
         pairs = zip((a, b), (b, a), self._captures, strict=True)
-        first, second = [codes_of(x, c, codes_beside(other)) for x, other, c in pairs]
+        first, second = [
+            referred(x) if is_reference(x) else codes_of(x, c, codes_beside(other)) for x, other, c in pairs
+        ]
         if first is None or second is None or (codes := united(first, second)) is None:
             raise _differ(a, b, name)
         if tells_apart(TELLS_THINGS_APART):
@@ -118,9 +127,27 @@ class Merger:
         which = self._part(first.which, second.which, name)
         kinds = [code for code in codes if code in first.values or code in second.values]
         values = {c: self._part(first.values.get(c, UNDEFINED), second.values.get(c, UNDEFINED), name) for c in kinds}
-        return Merged(lambda results: one_of(
-            finished(which, results), codes, {code: finished(value, results) for code, value in values.items()}
-        ))  # fmt: skip
+        return self._of_codes(codes, which, values, {**self._made_here(first, 0), **self._made_here(second, 1)})
+
+    def _of_codes(self, codes: tuple[int, ...], which: Any, values: dict[int, Any], made: dict[int, Any]) -> Merged:
+        """One of several things; the numbers of those that a branch has `made` stand for what they become."""
+
+        def build(results: list[Any]) -> Any:
+            for code, thing in made.items():
+                renew(code, finished(thing, results))
+            return one_of(finished(which, results), codes, {k: finished(v, results) for k, v in values.items()})
+
+        return Merged(build)
+
+    def _made_here(self, x: OneOf, branch: int) -> dict[int, Any]:
+        """What becomes of the objects that a name may stand for, and that one of the branches has made."""
+        created = self._captures[branch].created
+        things = {code: x.alternative(code) for code in x.codes if code not in x.values}
+        return {
+            code: self._of_one(thing, branch == 0, "an object")
+            for code, thing in things.items()
+            if is_reference(thing) and id(thing) in created
+        }
 
     def _text(self, a: str, b: str, name: str) -> Any:
         """The merge of texts with values that are known later: which of them it is, and the values of both."""
@@ -183,7 +210,13 @@ class Merger:
 
     def _of_one(self, x: Any, first: bool, name: str) -> Any:
         """The merge of a container with a variable that has no value: nobody may ask what it is there."""
+        if x.__class__ is OneOf and (made := self._made_here(x, 0 if first else 1)):
+            pairs = [(p, UNDEFINED) if first else (UNDEFINED, p) for p in (x.which, *x.values.values())]
+            which, *values = [self._part(a, b, name) for a, b in pairs]
+            return self._of_codes(x.codes, which, dict(zip(x.values, values, strict=True)), made)
         parts = self._parts_of(x, 0 if first else 1)
+        if is_reference(x) and id(x) not in self._captures[0 if first else 1].created:
+            return x
         if parts is None or not any(is_number(leaf) for leaf in flatten(x)[0]):
             return x
         key = (id(x), 0) if first else (0, id(x))

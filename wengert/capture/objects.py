@@ -43,11 +43,8 @@ class Global(NamedTuple):
 
 
 def held_in(cell: CellType) -> Any:
-    """The value of a variable of a closure."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # it has none yet
-        return UNDEFINED
+    """The value of a variable of a closure, as staged code sees it."""
+    return contents.in_cell(cell, UNDEFINED)
 
 
 def content(thing: Any) -> Content:

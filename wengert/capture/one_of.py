@@ -27,9 +27,10 @@ from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import settled
 from wengert.capture.assuming import DependsOnWhichThing
+from wengert.capture.kinds import is_object
 from wengert.capture.objects import MUTABLE, held_in
 from wengert.capture.opened import Opened, PooledRow
-from wengert.capture.session import current, is_object
+from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import is_number, is_symbolic, truth
 from wengert.errors import UnsupportedFunctionError
@@ -225,6 +226,11 @@ def code_of(constant: Any) -> int:
             return code
     known.append(constant)
     return len(known) - 1
+
+
+def renew(code: int, thing: Any) -> None:
+    """Let the number of an object that a branch has made stand for what it is after the branch."""
+    _constants()[code] = thing
 
 
 def only_values(codes: Sequence[int]) -> bool:

@@ -38,7 +38,8 @@ from wengert.capture.opening import (
     types_of,
     whole,
 )
-from wengert.capture.stage import for_, ifexp
+from wengert.capture.stage import ifexp
+from wengert.capture.staged_loops import for_
 from wengert.capture.values import is_symbolic
 from wengert.errors import Signal
 from wengert.ir.aliases import root_of

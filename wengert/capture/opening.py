@@ -344,7 +344,7 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
     before: list[tuple[Any, list]] = []
     placed: list[Any] = []
     pools: list[ListPool] = []
-    tries = 0
+    tries, is_loop = 0, grows is not None
     frozen = {} if current.session is None else dict(current.session.frozen)
     try:
         while True:
@@ -369,7 +369,7 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
                     raise
                 grows = found
             except Grows as found:
-                if placed_only or tries == _MOST:
+                if placed_only or tries == _MOST or (found.is_for_loops and not is_loop):
                     raise
                 grows = found
         for pool in pools:

@@ -25,25 +25,18 @@ from wengert.box.functions.operands import array
 from wengert.box.writing import own_array, settled
 from wengert.capture import hooks
 from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
-from wengert.capture.containers import (
-    LEAF,
-    about_to_change,
-    containers_in,
-    flatten,
-    freeze,
-    note_created,
-    unflatten,
-)
+from wengert.capture.containers import LEAF, about_to_change, containers_in, flatten, freeze, note_created, unflatten
 from wengert.capture.deciding import condition
 from wengert.capture.exceptions import demand
 from wengert.capture.followed import extremes, heaps, searches
 from wengert.capture.instrument import staged
+from wengert.capture.kinds import is_object
 from wengert.capture.one_of import MOST, code_of, demand_known_things, is_constant, one_of
 from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
 from wengert.capture.opening import whole
 from wengert.capture.replacements import holds_intervals
-from wengert.capture.session import current, is_object
+from wengert.capture.session import current
 from wengert.capture.stage import equality, ifexp, ordered
 from wengert.capture.values import (
     as_number,

@@ -21,9 +21,10 @@ from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
-from wengert.capture.assuming import Assumptions, can_begin_again, tells
+from wengert.capture.assuming import Assumptions, DependsOnWhichThing, can_begin_again, tells
 from wengert.capture.branching import REFUSED, BranchesDiffer
 from wengert.capture.deep import EndlessRecursion
+from wengert.capture.each_of import by_value
 from wengert.capture.effects import read_later, refuse
 from wengert.capture.generated import Generated
 from wengert.capture.given import GivenBack, TheGiven, at_path, can_change, containers_given, given_back
@@ -35,6 +36,7 @@ from wengert.capture.opening import close_pools, undo_pools
 from wengert.capture.ownership import made_outside
 from wengert.capture.reachable import reached
 from wengert.capture.recursing import endless
+from wengert.capture.references import NeedsReferences
 from wengert.capture.returned import Shared, WithoutAxes, as_returned, found_among, without_axes
 from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current
@@ -42,13 +44,7 @@ from wengert.capture.tables import ComputesKeys
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
 from wengert.control.derived import all_hold
-from wengert.errors import (
-    ConcretizationError,
-    EscapedValueError,
-    StagingError,
-    UnsupportedFunctionError,
-    WengertError,
-)
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError, WengertError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.garbage import set_aside
 from wengert.ir.infer import DependsOnWhichNumber
@@ -79,6 +75,8 @@ class Captured:
         self.block = block
         self.called = block
         """The block with further results at its end, which tell what is shared."""
+        self.could_unroll = False
+        """Whether lengths in it would be known if loops were unrolled (`counters.py`)."""
         self.shared: list[Shared] = []
         """Which arrays the function returns that the caller has already (`returned.py`)."""
         self.pinned: dict[int, Any] = {}
@@ -249,6 +247,11 @@ class _Learnt:
     machines: set[CodeType] = field(default_factory=set)
     """The code of functions that become loops (`recursing.py`)."""
     machines_were_tried: bool = False
+    refers: bool | None = None
+    """Whether names stand for objects by reference (`references.py`); None if that was not tried."""
+    unrolls: bool = False
+    """Whether loops are unrolled so that lengths of lists are known."""
+    unrolling_was_tried: bool = False
     tables: set[str] = field(default_factory=set)
     """Where dicts are made that have keys which only the program knows (`tables.py`)."""
     logs: set[Any] = field(default_factory=set)
@@ -273,7 +276,8 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
                 assumed = {tells(error): True}
                 refusal = error
             elif not can_be_assumed(error) or current.session is not None:
-                raise as_told(error) from error.__cause__
+                as_told(error)
+                raise
     assumptions = Assumptions(assumed or {})
     for _ in range(_MOST_ASSUMPTIONS):
         try:
@@ -285,7 +289,8 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
                 assumptions = Assumptions({**assumptions.known, tells(error): True})  # type: ignore[arg-type]
                 continue
             if assumptions.refusal is None or (type(error) in REFUSED and assumptions.are_certain):
-                raise as_told(error) from error.__cause__
+                as_told(error)
+                raise
             if not assumptions.change_one():
                 break
     refusal = refusal or assumptions.refusal
@@ -354,8 +359,9 @@ def _with_what_is_known(request: _Request, kept: Kept, assumed: Assumptions | No
                 ) from None
             learnt.pinned.update(new)
         except Exception:
-            if not learnt.machines:
+            if not learnt.machines and not learnt.refers:
                 raise
+            learnt.refers = learnt.refers and False
             learnt.machines.clear()
             learnt.machines_were_tried = True
 
@@ -373,7 +379,20 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if _hold(error, learnt):
+    if learnt.refers and not _asks_which_number(error):  # that does not help
+        learnt.refers = False
+        return True
+    if learnt.refers is None and isinstance(error, NeedsReferences):
+        learnt.refers = True
+        return True
+    session = error.__dict__.pop("session", None)
+    if session is not None and session.could_unroll and not learnt.unrolling_was_tried:
+        learnt.unrolls = learnt.unrolling_was_tried = True
+        return True
+    if learnt.unrolls:  # that is not what is missing
+        learnt.unrolls = False
+        return True
+    if session is not None and _hold(session, learnt):
         return True
     # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
     integers = request.integers(learnt.pinned)
@@ -398,12 +417,14 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
     return False
 
 
-def _hold(error: Exception, learnt: _Learnt) -> bool:
+def _asks_which_number(error: Exception) -> bool:
+    """Whether the function may be captured under an assumption (`assuming.py`)."""
+    return isinstance(error, DependsOnWhichNumber) and not isinstance(error, DependsOnWhichThing)
+
+
+def _hold(session: Session, learnt: _Learnt) -> bool:
     """Have small arrays from outside be part of the program, if there are some: dates, names of columns and what else
     is kept in arrays may then be what only Python computes with, or decides by."""
-    session = error.__dict__.pop("session", None)
-    if session is None:
-        return False
     new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
     new = {k: x for k, x in new.items() if k not in learnt.held and k not in learnt.variable}
     learnt.held.update(new)
@@ -431,6 +452,8 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     session.deepest, session.code = learnt.deepest, _run.__code__
     session.assumed, session.machines = assumed, learnt.machines
     session.tables |= learnt.tables
+    session.refers = bool(learnt.refers)
+    session.unrolls = session.unrolls or learnt.unrolls
     session.effects.logs = learnt.logs
     orders = request.orders()
     outer, current.session = current.session, session
@@ -459,6 +482,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     orders_that_matter = orders if top.links.order_matters else None
     block = Block(params, top.nodes, run.results)
     found = Captured(block, request.name, inputs, guards, run.structure, run.places, run.writes, orders_that_matter)
+    found.could_unroll = session.could_unroll and not session.unrolls
     found.shared, found.left, found.first_left = run.shared, run.left, run.first_left
     found.containers_outside = [path for thing, path in session.paths.values() if run.left and can_change(thing)]
     if run.further:
@@ -498,6 +522,7 @@ def _run(request: _Request, pinned: dict[int, Any], orders: tuple, session: Sess
     open_inputs(session)
     out = staged_hooks.entered_by(request.f, session)(*args, **kwargs)
     close_pools(session)
+    out = by_value(out)
     put_back, put_there, out = given_back(own, out)
     now, changed = tree.flatten((args, kwargs))
     if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):

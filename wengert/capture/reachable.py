@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.functions.lifted import is_filled
+from wengert.box.contents import in_cell
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code
+from wengert.capture.kinds import is_object, is_of_user
 from wengert.capture.objects import MUTABLE, content
 from wengert.capture.of_code import found_once
-from wengert.capture.session import is_object, is_of_user
 from wengert.types import wrapped_in
 
 _MOST = 10000
@@ -66,10 +66,7 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
                     pending.append(thing.__globals__[name])
             for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
                 effects.note_cell(cell, name)
-                try:
-                    pending.append(cell.cell_contents)
-                except ValueError:
-                    pass  # empty
+                pending.append(in_cell(cell))
         elif isinstance(thing, MUTABLE):
             effects.note_object(thing)
             pending += content(thing).values()
@@ -118,7 +115,7 @@ def reached(things: Iterable[Any]) -> tuple[set[Any], set[str]]:
                     pending.append(thing.__globals__[name])
             for cell in thing.__closure__ or ():
                 found.add(id(cell))
-                pending += [cell.cell_contents] if is_filled(cell) else []
+                pending.append(in_cell(cell))
         elif isinstance(thing, MUTABLE) or is_object(thing):
             pending += content(thing).values()
             objects += [thing] if is_object(thing) else []

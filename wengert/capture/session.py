@@ -17,28 +17,17 @@ import dis
 import functools
 import itertools
 import os
-import sys
 import threading
-from argparse import Namespace
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextvars import ContextVar
 from io import IOBase
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    FunctionType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    SimpleNamespace,
-)
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.array_classes import Held, can_hold, held_around
 from wengert.box.box import Box
-from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.behaviour import Behaviour, BehaviourGuard, methods_among
 from wengert.capture.classes import followed, meet_again
@@ -61,7 +50,15 @@ from wengert.capture.guards import (
     itself,
     place_of,
 )
-from wengert.capture.instrument import STAGED, is_user_code, is_user_file
+from wengert.capture.instrument import STAGED, is_user_code
+from wengert.capture.kinds import (
+    class_sharing,
+    is_method_of_array,
+    is_object,
+    is_of_libraries,
+    is_of_user,
+    refuse_iterator,
+)
 from wengert.capture.objects import MUTABLE, Global, content, held_in
 from wengert.capture.of_code import names_in
 from wengert.capture.paths import (
@@ -81,14 +78,14 @@ from wengert.capture.paths import (
 from wengert.capture.reading import containers_only_read
 from wengert.capture.undefined import UNDEFINED
 from wengert.control.derived import all_hold
-from wengert.errors import Signal, StagingError
+from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.library import is_foreign
 from wengert.running import running
 from wengert.strides import array_order
-from wengert.types import has_own_dict, own_dict
+from wengert.types import own_dict
 
 _ALL = object()
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
@@ -165,6 +162,8 @@ class Session:
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.deepest: int | None = None
         """How many calls of one function may be under way; with more the program raises, if it gets there."""
+        self.refers: bool = current.session is not None and current.session.refers
+        """Whether names stand for objects by reference (`references.py`)."""
         self.machines: set[Any] = set() if current.session is None else current.session.machines
         """The code of functions that call themselves until data say that it is enough (`recursing.py`)."""
         self.code: Any = None
@@ -176,7 +175,13 @@ class Session:
         self.raising: set[Any] = set()
         """The code of loops in which something may be raised that is caught outside (`leaving.py`)."""
         self.one_by_one: set[Any] = set()
-        """The code of `while` loops whose first iterations need not be tried out (`stage.py`)."""
+        """The code of `while` loops whose first iterations need not be tried out (`staged_loops.py`)."""
+        self.counters: dict[Var, int] = {} if current.session is None else current.session.counters
+        """Counters of loops, and how many iterations these have at most."""
+        self.unrolls: bool = current.session is not None and current.session.unrolls
+        """Whether loops are unrolled so that lengths are known of lists that grow in them, if that is possible, which
+        is noted (`counters.py`)."""
+        self.could_unroll = False
         self._inside: dict[int, Any] = {}
         self._uses: dict[int, list[Any]] = {}
         """Containers from outside that the function got hold of, and how often other than to read an item."""
@@ -225,14 +230,13 @@ class Session:
             self.found(f.__globals__[name], global_at(f.__globals__, name))
         is_inside = f.__code__ in STAGED.finished  # then so are its variables; others were seen with those around it
         for cell in f.__closure__ or ():
-            try:
-                held = cell.cell_contents
-            except ValueError:  # empty yet
+            held = held_in(cell)
+            if held is UNDEFINED:
                 continue
             if not is_inside:
                 self.found(held, content_of(cell))
             elif len(self._functions) == 1:  # it is what is compiled
-                _refuse_iterator(held)
+                refuse_iterator(held)
         defaults = f.__defaults__ or ()
         if defaults and all(isinstance(default, _NUMBERS) for default in defaults):
             self.guards.append(
@@ -318,7 +322,7 @@ class Session:
             if name not in (value.__name__.rpartition(".")[-1], _ABBREVIATED.get(value.__name__)):
                 self.guards.append(IdentityGuard(path, value))
         else:
-            _refuse_iterator(value)
+            refuse_iterator(value)
             if isinstance(value, IOBase):
                 self.frozen[id(value)] = value, "a file that was opened outside is read by a compiled function"
             self.operates(value)
@@ -403,7 +407,7 @@ class Session:
         """`owner.name` was read."""
         is_libraries = (owner.__class__ is ModuleType or isinstance(owner, type)) and not is_of_user(owner)
         if id(owner) in self._inside and not isinstance(owner, (np.ndarray, Box)):
-            kind = _shared_by(owner, name, value)
+            kind = class_sharing(owner, name, value)
             if kind is not None:
                 owner = kind
         if is_libraries and (value is os.environ or value is os.getenv):
@@ -759,43 +763,6 @@ class Session:
         return self._boxes[id(value)]
 
 
-def is_of_user(thing: Any) -> bool:
-    """Whether a module, or a class, is of the user's own source."""
-    module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
-    about = own_dict(module)  # (what stands for a module may be an object of a class that is followed, too)
-    if module is not None and (about.get("__name__") == "__main__" or about.get("__spec__") is None):
-        return True  # (which has no file where Python is used interactively), or a module that was made by hand
-    return is_user_file(about.get("__file__") or "<frozen>")
-
-
-def _shared_by(thing: Any, name: str, value: Any) -> type | None:
-    """The class of the user's that an object made inside shares an attribute with: data from outside."""
-    if name in own_dict(thing):
-        return None
-    for kind in thing.__class__.__mro__:
-        if name in vars(kind):
-            return thing.__class__ if vars(kind)[name] is value and is_of_user(kind) else None
-    return None
-
-
-def is_object(thing: Any) -> bool:
-    """Whether something is an instance of a user's class, or of Python's records, with attributes that can be set."""
-    kind = thing.__class__
-    has_attributes = has_own_dict(thing) or hasattr(kind, "__slots__")
-    if not has_attributes or isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)):
-        return False
-    return (is_of_user(kind) and not hasattr(kind, "__wrapped__")) or kind in (SimpleNamespace, Namespace)
-
-
-def _refuse_iterator(thing: Any) -> None:
-    """Each call would go on where the one before has stopped. (A count does: `next_number` in `outside.py`.)"""
-    no_others = (IOBase, Box, itertools.count)
-    if isinstance(thing, Iterator) and not isinstance(thing, no_others) and not is_object(thing):
-        raise StagingError(
-            USED_UP_ONCE, remedy="make a list of it before, or call next outside and pass what it gives as an argument"
-        )
-
-
 def _bytes_at(path: Path) -> bytes:
     """A record, which is a view of an array, as its bytes."""
     return path().tobytes()
@@ -803,22 +770,6 @@ def _bytes_at(path: Path) -> bytes:
 
 _ABBREVIATED = {"numpy": "np", "scipy": "sp", "wengert": "wg"}
 """Names that everybody gives to a library: nobody gives them to something else, and looking costs time at each call."""
-
-
-def is_method_of_array(f: Any) -> bool:
-    """Whether something is a method of a plain array, such as `A.dot`."""
-    return f.__class__ in (BuiltinFunctionType, MethodWrapperType) and isinstance(f.__self__, np.ndarray)
-
-
-def is_of_libraries(thing: Any) -> bool:
-    """Whether something is an object of NumPy's or SciPy's with attributes that may change, such as a spline."""
-    no_objects = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)
-    gives_attributes: Any = type(thing).__getattribute__
-    if gives_attributes is not object.__getattribute__:  # which may have none, as a file that was read
-        return False
-    if isinstance(thing, no_objects) or is_of_scipy_stats(thing):
-        return False
-    return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
 
 
 def _slots(kind: type) -> tuple[str, ...]:

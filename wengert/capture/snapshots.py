@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.contents import in_cell
 from wengert.box.writing import become, clone, make_views_stale
 from wengert.capture.draws import GENERATORS
 from wengert.capture.instrument import is_user_code
+from wengert.capture.kinds import is_object
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.of_code import found_once
-from wengert.capture.session import is_object
 from wengert.control.states_on_disk import PlaceOnDisk, StatesOnDisk
 from wengert.types import PLAIN, wrapped_in
 
@@ -71,7 +72,7 @@ class Reachable:
                 pending += self._function(x)
             elif kind is CellType:
                 self._cells.append(x)
-                pending.append(_content_of_cell(x))
+                pending.append(in_cell(x))
             elif kind is MethodType:
                 pending += [x.__self__, x.__func__]
             elif kind is functools.partial:
@@ -104,7 +105,7 @@ class Reachable:
 
     def places(self) -> list[HeldPlace]:
         """What all of it holds now."""
-        found = [HeldPlace(functools.partial(_content_of_cell, c), functools.partial(_fill, c), _content_of_cell(c))
+        found = [HeldPlace(functools.partial(in_cell, c, _NOTHING), functools.partial(_fill, c), in_cell(c, _NOTHING))
                  for c in self._cells]  # fmt: skip
         found += [HeldPlace(functools.partial(dict.get, namespace, name, _NOTHING),
                         functools.partial(_bind, namespace, name), namespace.get(name, _NOTHING))
@@ -171,13 +172,6 @@ def _differ(now: dict, held: dict) -> bool:
 
 
 _NOTHING = object()
-
-
-def _content_of_cell(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # empty
-        return _NOTHING
 
 
 def _fill(cell: CellType, value: Any) -> None:

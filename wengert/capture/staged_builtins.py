@@ -26,14 +26,7 @@ from wengert.capture.draws import Made
 from wengert.capture.followed.filtered import FilteredSet
 from wengert.capture.followed.tables import OpenTable
 from wengert.capture.growing import as_array, earlier_of, length_of
-from wengert.capture.iteration import (
-    Items,
-    counted_range,
-    staged_enumerate,
-    staged_range,
-    staged_reversed,
-    staged_zip,
-)
+from wengert.capture.iteration import Items, counted_range, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.one_of import OneOf, whether
 from wengert.capture.open_lists import JOINING, as_an_array, columns, length
 from wengert.capture.opened import Opened, is_open

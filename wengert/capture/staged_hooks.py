@@ -1,8 +1,8 @@
 """What staged code calls: the hooks of `rewrite.py` and of `lower.py`, while a program is captured.
 
-Calls, reads and stores do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are
-symbols, arrays from outside become inputs of the program (`session.py`), and what would be different at every call,
-random numbers (`draws.py`), the time and what is printed (`outside.py`), is called back when the program runs.
+Calls do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are symbols, arrays from
+outside become inputs of the program (`session.py`), and what would be different at every call, random numbers
+(`draws.py`), the time and what is printed (`outside.py`), is called back when the program runs.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ import operator
 from collections import Counter, deque
 from collections.abc import Callable
 from enum import Enum
-from sys import getrefcount
 from types import (
     BuiltinFunctionType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
-    ModuleType,
     SimpleNamespace,
     WrapperDescriptorType,
 )
@@ -31,19 +29,7 @@ import numpy as np
 
 from wengert.box.array_classes import ArrayClasses, Held, look_for_classes
 from wengert.box.box import Box
-from wengert.box.cells import Cell
-from wengert.capture import (
-    exceptions,
-    hooks,
-    managers,
-    ownership,
-    placed,
-    recursing,
-    retrying,
-    rewrite,
-    stage,
-    staged_texts,
-)
+from wengert.capture import exceptions, hooks, managers, recursing, retrying, rewrite, stage, staged_loops, staged_texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists, numbers_of
@@ -55,7 +41,6 @@ from wengert.capture.containers import (
     about_to_iterate,
     leaves_within,
     note_created,
-    stages,
 )
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
@@ -83,30 +68,35 @@ from wengert.capture.guards import has_fields, holds_parts, itself
 from wengert.capture.held_arrays import takes_held, with_held
 from wengert.capture.identified import identified
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
-from wengert.capture.iteration import (
-    refused,
-)
-from wengert.capture.local_values import local_values
+from wengert.capture.iteration import refused
+from wengert.capture.kinds import is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import CHANGING, MUTABLE
-from wengert.capture.one_of import NOT_A_CONTAINER, NOT_A_NUMBER, OneOf, demand_known_things, not_none, numbers_in
-from wengert.capture.open_lists import delete, extend, keep_last, method, over_items, set_item
-from wengert.capture.opened import PooledRow, is_open, row_in
+from wengert.capture.one_of import NOT_A_NUMBER, OneOf, demand_known_things, not_none, numbers_in
+from wengert.capture.open_lists import keep_last, method, over_items
+from wengert.capture.opened import PooledRow, is_open
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import next_number, outside
-from wengert.capture.read_texts import read_text
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, has_attribute
-from wengert.capture.session import current, is_method_of_array, is_object, is_of_libraries, is_of_user
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS
+from wengert.capture.session import current
 from wengert.capture.staged_builtins import BUILTINS, replaces
-from wengert.capture.staged_reads import found_under, is_open_key, key_holds_symbols, read, settled_key
+from wengert.capture.staged_reads import attr, found_under, is_open_key, read
+from wengert.capture.staged_stores import (
+    augment,
+    augment_attribute,
+    augment_item,
+    delete_attribute,
+    delete_item,
+    set_attribute,
+    store,
+    store_in_attribute,
+    store_in_item,
+)
 from wengert.capture.syntax import OURS
 from wengert.capture.tables import MAKING, keys_of, length_of, made_dict, refuse_computed
-from wengert.capture.values import holds_symbols, is_number
-from wengert.capture.whole_numbers import method_of_integer
-from wengert.capture.words import are_words
+from wengert.capture.values import is_number
 from wengert.counted import all_count
-from wengert.errors import InPlaceError, StagingError
-from wengert.ir.symbol import Sym, known
+from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced, fresh_tag
 from wengert.running import running
 
@@ -461,196 +451,6 @@ def _list(*iterable: Any) -> Any:
     return made(list(*iterable)) if found is None else found
 
 
-# ------------------------------------------------------------------------------------------------------------ stores
-
-
-def _writable(container: Any, v: Any, key: Any) -> Any:
-    """What is written to: a plain array that is about to hold symbols becomes a cell."""
-    if are_words(container) and container.base is None and key_holds_symbols(key):
-        if current.session is not None:
-            current.session.about_to_write(container)
-        return read(container, key)
-    if container.__class__ is np.ndarray and container.dtype.kind != "O":
-        if current.session is not None:
-            current.session.about_to_write(container)
-        if stages() or v.__class__ is OneOf or holds_symbols(v) or key_holds_symbols(key):
-            ownership.refuse_fields(container)
-            if container.base is not None:
-                raise StagingError(
-                    "a value that is known only when the compiled program runs is written into a view of a plain array",
-                    remedy="write into the array itself",
-                )
-            return Cell(container)
-    elif isinstance(container, MUTABLE) and row_in(container) is None:
-        about_to_change(container)
-    elif container.__class__ is np.void and (stages() or holds_symbols(v)):
-        ownership.refuse_fields(container)
-    return container
-
-
-def _put(container: Any, key: Any, v: Any) -> None:
-    if isinstance(container, (Box, np.ndarray)):
-        if v.__class__ is OneOf and container.dtype.kind in "fc":
-            v = each(v, lambda one: np.nan if one is None else one)
-        container[settled_key(key) if isinstance(container, Box) else key] = not_none(v, NOT_A_NUMBER)
-    elif is_open(container):
-        set_item(container, key, v)
-    elif container.__class__ is list and placed.is_place(key):
-        placed.write(container, key, v)
-    elif isinstance(container, dict):
-        refuse_computed(container, key)
-        container[identified(key)] = v
-    else:
-        container[key] = v
-
-
-def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
-    """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
-    if container.__class__ is OneOf or key.__class__ is OneOf:
-        each_argument(lambda one, k: store(v, one, k, False), (container, key), {})
-        return container
-    held = getrefcount(container)
-    new = _writable(container, v, key)
-    if new is not container and (not rebinds or held > ownership.ALONE_IN_STORE):
-        raise _held_by_others()
-    _put(new, key, v)
-    return new
-
-
-def _held_by_others() -> StagingError:
-    """The error for a plain array of which nobody knows who else would have to see what is written."""
-    return StagingError(
-        "a value that is known only when the compiled program runs is written into a plain array that others may hold",
-        remedy="create the array in the function with np.zeros, np.empty or np.copy",
-    )
-
-
-def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
-    """`outer[outer_key][key] = v`."""
-    if holds_one_of((outer, outer_key, key), {}):
-        each_argument(functools.partial(store_in_item, v), (outer, outer_key, key), {})
-        return
-    container = not_none(read(outer, outer_key), NOT_A_CONTAINER)
-    held = getrefcount(container)
-    new = _writable(container, v, key)
-    if new is not container:
-        if held > ownership.ALONE_IN_ITEM:
-            raise _held_by_others()
-        about_to_change(outer)
-        outer[outer_key] = new
-    _put(new, key, v)
-
-
-def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
-    """`owner.attribute[key] = v`."""
-    if holds_one_of((owner, key), {}):
-        each_argument(lambda one, k: store_in_attribute(v, one, attribute, k), (owner, key), {})
-        return
-    container = not_none(attr(owner, attribute), NOT_A_CONTAINER)
-    if current.session is not None:
-        current.session.used_by_item(container)
-    held = getrefcount(container)
-    new = _writable(container, v, key)
-    if new is not container:
-        if held > ownership.ALONE_IN_ITEM:
-            raise _held_by_others()
-        about_to_change(owner)
-        setattr(owner, attribute, new)
-    _put(new, key, v)
-
-
-def augment(name: str, a: Any, v: Any) -> Any:
-    """`a += v` and its like; returns what `a` is bound to then."""
-    if holds_one_of((a, v), {}):
-        return each_argument(functools.partial(augment, name), (a, v), {})
-    if a.__class__ is np.ndarray:
-        held = getrefcount(a)
-        if current.session is not None:
-            current.session.about_to_write(a)
-        if stages() or holds_symbols(v):
-            if held > ownership.ALONE_IN_AUGMENT:
-                raise _held_by_others()
-            a = Cell(a)
-    elif is_open(a):
-        if name != "iadd":
-            return refused()
-        extend(a, v)
-        return a
-    elif isinstance(a, MUTABLE):
-        about_to_change(a)
-    return getattr(hooks.operator, name)(a, v)
-
-
-def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
-    """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
-    if holds_one_of((container, key), {}):
-        each_argument(lambda one, k: augment_item(name, one, k, read(one, k), v, False), (container, key), {})
-        return container
-    held = getrefcount(container) - (isinstance(old, np.ndarray) and old.base is container)
-    new = _writable(container, v, key)
-    if new is not container:
-        if not rebinds or held > ownership.ALONE_IN_AUGMENT_ITEM:
-            raise _held_by_others()
-        old = new[key]
-    _put(new, key, augment(name, old, v) if isinstance(old, MUTABLE) else getattr(hooks.operator, name)(old, v))
-    return new
-
-
-def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
-    """`owner.attribute += v`."""
-    set_attribute(augment(name, attr(owner, attribute), v), owner, attribute)
-
-
-def set_attribute(v: Any, owner: Any, name: str) -> None:
-    """`owner.name = v`."""
-    if holds_one_of((owner, name), {}):
-        each_argument(functools.partial(set_attribute, v), (owner, name), {})
-        return
-    _about_to_set(owner, name)
-    setattr(owner, name, v)
-
-
-def _about_to_set(owner: Any, name: str) -> None:
-    """Note that an attribute is set or deleted; those of arrays are stores, and look after themselves."""
-    if isinstance(owner, Box):
-        if name == "shape" and owner._view_of is not None and stages():
-            raise InPlaceError(
-                "x.shape = … changes the shape of a part of an array, in a branch or loop",
-                remedy="give the reshaped array a name of its own: y = x.reshape(shape)",
-            )
-        return
-    if not isinstance(owner, (type, ModuleType)):
-        about_to_change(owner, ("attribute", name))
-        return
-    session = current.session
-    if stages():
-        raise StagingError(
-            f"the attribute {name} of {owner.__name__}, a class or a module, is set in a branch or loop that depends "
-            "on a value known only when the compiled program runs", remedy="set it outside, or set one of an object",
-        )  # fmt: skip
-    if session is not None and id(owner) not in session.top.created:
-        session.effects.note_attribute(owner, name)
-
-
-def delete_attribute(owner: Any, name: str) -> None:
-    """`del owner.name`."""
-    _about_to_set(owner, name)
-    delattr(owner, name)
-
-
-def delete_item(container: Any, key: Any) -> None:
-    """`del container[key]`."""
-    if holds_one_of((container, key), {}):
-        each_argument(delete_item, (container, key), {})
-        return
-    if is_open(container):
-        delete(container, key)
-        return
-    refuse_computed(container, key)
-    about_to_change(container)
-    del container[key]
-
-
 @replaces(map)
 def _map(f: Any, *iterables: Any) -> Any:
     apply = staged_call(f)
@@ -737,30 +537,11 @@ def passed(value: Any, is_read: bool) -> Any:
     return value
 
 
-def attr(owner: Any, name: str) -> Any:
-    """`owner.name`."""
-    if owner.__class__ is OneOf:
-        return each(owner, lambda one: attr(one, name))
-    if isinstance(owner, Box):
-        if name == "__class__":
-            return class_of(owner)
-        if (of_integer := method_of_integer(owner, name)) is not None:
-            return of_integer
-        if not has_attribute(owner, name):
-            raise AttributeError(f"'{class_of(owner).__name__}' object has no attribute '{name}'")
-        if name == "shape":
-            return tuple([known(n) for n in owner.shape])
-        if name == "size":
-            return known(owner.size)
-        return getattr(owner, name)
-    if _is_cached_property(owner, name):  # it is kept in the object once it has been computed
-        about_to_change(owner)
-    value = getattr(owner, name)
-    if name == "__dict__" and value.__class__ is dict and is_object(owner):  # what is done to it is done to the object
-        about_to_change(owner)
-        note_created(value)
-    session = current.session
-    return value if session is None else session.attribute(owner, name, value)
+def _attribute(owner: Any, name: str) -> Any:
+    """`owner.name`. The methods of one of several lists or dicts are called of each."""
+    if owner.__class__ is OneOf and all(isinstance(owner.alternative(code), MUTABLE) for code in owner.possible):
+        return lambda *args, **kwargs: each(owner, lambda one: staged_call(attr(one, name))(*args, **kwargs))
+    return attr(owner, name)
 
 
 def _method_read(owner: Any, name: str) -> Any:
@@ -777,13 +558,6 @@ def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -
         session = current.session
         subject = session.mapping(subject) if subject.__class__ is dict else session.items(subject)
     return matched(kind, subject, what, more, names, BUILTINS[isinstance], attr)
-
-
-def _is_cached_property(owner: Any, name: str) -> bool:
-    for cls in owner.__class__.__mro__:
-        if name in cls.__dict__:
-            return cls.__dict__[name].__class__ is functools.cached_property
-    return False
 
 
 def entered(f: Any) -> None:
@@ -808,9 +582,8 @@ STAGED.load = load
 STAGED.allocated = _allocated
 set_staged_hooks(
     {
+        **hooks.EAGER_HOOKS,
         rewrite.CALL: staged_call,
-        rewrite.OWN: ownership.own,
-        rewrite.REFUSED: hooks.refused,
         rewrite.READ: read,
         rewrite.STORE: store,
         rewrite.STORE_IN_ITEM: store_in_item,
@@ -818,17 +591,14 @@ set_staged_hooks(
         rewrite.AUGMENT: augment,
         rewrite.AUGMENT_ITEM: augment_item,
         rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
-        rewrite.SLICE: slice,
         rewrite.FORMAT: staged_texts.interpolate,
         rewrite.OPERATE: operate,
         rewrite.CLASS_OF: lambda x: attr(x, "__class__"),
         rewrite.SET_IN: lambda x: x,
-        rewrite.READ_TEXT: read_text,
-        rewrite.LOCALS: local_values,
         MATCHED: _matched,
         lowering.IF: stage.if_,
-        lowering.FOR: stage.for_,
-        lowering.WHILE: stage.while_statement,
+        lowering.FOR: staged_loops.for_,
+        lowering.WHILE: staged_loops.while_statement,
         lowering.AND: stage.and_,
         lowering.OR: stage.or_,
         lowering.NOT: stage.not_,
@@ -838,12 +608,12 @@ set_staged_hooks(
         lowering.BASE: base,
         lowering.DEFAULT: default,
         lowering.PASSED: passed,
-        lowering.ATTR: attr,
+        lowering.ATTR: _attribute,
         lowering.KEPT: kept,
         lowering.OF_ITEM: functools.partial(method_of_item, method=_method_read, call=staged_call),
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
-        lowering.ITERATE: stage.iterate,
+        lowering.ITERATE: staged_loops.iterate,
         lowering.TEST: stage.test,
         lowering.BUILTIN: hooks.is_builtin,
         lowering.CHOSEN: chosen,

@@ -1,4 +1,4 @@
-"""What `container[key]` is while a program is captured.
+"""What `container[key]` and `owner.name` are while a program is captured.
 
 A key may be a number that only the program knows, or one of several things (`one_of.py`): then what is read is an
 element of an array, or one of several things in its turn, or found by comparing the key with those of a dict.
@@ -6,6 +6,7 @@ element of an array, or one of several things in its turn, or found by comparing
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -16,23 +17,26 @@ from wengert.box.box import Box
 from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
-from wengert.capture import hooks, placed, stage
+from wengert.capture import placed, stage, stores
 from wengert.capture.assuming import TELLS_NUMBERS_APART, tells_apart
 from wengert.capture.chosen import as_array_of
-from wengert.capture.containers import note_created
+from wengert.capture.containers import about_to_change, note_created
 from wengert.capture.each_of import each, each_argument
 from wengert.capture.growing import earlier_of, item_of
 from wengert.capture.identified import identified
 from wengert.capture.iteration import Items, item_at, number_at, table_of
+from wengert.capture.kinds import is_object
 from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
 from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
+from wengert.capture.replacements import class_of, has_attribute
 from wengert.capture.session import current
 from wengert.capture.tables import refuse_computed
 from wengert.capture.values import holds_symbols, is_number, is_symbolic, note_either
+from wengert.capture.whole_numbers import method_of_integer
 from wengert.capture.words import ChosenWords, are_words
 from wengert.ir.numbers import as_python, innermost, python_class
-from wengert.ir.symbol import Sym
+from wengert.ir.symbol import Sym, known
 from wengert.ops.index import ARRAY, index, place, split_index
 from wengert.ops.op import Traced, call
 from wengert.running import running
@@ -73,7 +77,7 @@ def read(container: Any, key: Any) -> Any:
     if container.__class__ in (str, tuple, list) and (found := _at_symbol(container, key)) is not None:
         return found
     if container.__class__ in SUBSCRIPTED:
-        return hooks.subscripted(container, key)
+        return stores.subscripted(container, key)
     if isinstance(container, dict):
         refuse_computed(container, key)
     value = container[identified(key) if isinstance(container, dict) else key]
@@ -228,3 +232,36 @@ def settled_key(key: Any) -> Any:
     if key.__class__ is list and holds_symbols(key):
         return settled(array(key))  # x[[i, j]]
     return settled(key)
+
+
+def attr(owner: Any, name: str) -> Any:
+    """`owner.name`."""
+    if owner.__class__ is OneOf:
+        return each(owner, lambda one: attr(one, name))
+    if isinstance(owner, Box):
+        if name == "__class__":
+            return class_of(owner)
+        if (of_integer := method_of_integer(owner, name)) is not None:
+            return of_integer
+        if not has_attribute(owner, name):
+            raise AttributeError(f"'{class_of(owner).__name__}' object has no attribute '{name}'")
+        if name == "shape":
+            return tuple([known(n) for n in owner.shape])
+        if name == "size":
+            return known(owner.size)
+        return getattr(owner, name)
+    if _is_cached_property(owner, name):  # it is kept in the object once it has been computed
+        about_to_change(owner)
+    value = getattr(owner, name)
+    if name == "__dict__" and value.__class__ is dict and is_object(owner):  # what is done to it is done to the object
+        about_to_change(owner)
+        note_created(value)
+    session = current.session
+    return value if session is None else session.attribute(owner, name, value)
+
+
+def _is_cached_property(owner: Any, name: str) -> bool:
+    for cls in owner.__class__.__mro__:
+        if name in cls.__dict__:
+            return cls.__dict__[name].__class__ is functools.cached_property
+    return False

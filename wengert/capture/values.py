@@ -1,6 +1,6 @@
 """What staged code asks of values: are they symbols, which type has room for two of them, and what is in a block's way.
 
-Used by branches (`branching.py`), loops (`carried.py`) and statements (`stage.py`).
+Used by branches (`branching.py`), loops (`carried.py`) and statements (`stage.py`, `staged_loops.py`).
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, or package.module:f")
     point.add_arguments(parser)
     parser.add_argument("--rounds", type=int, default=7, help="samples of each; the shortest counts (default: 7)")
     parser.add_argument("--seconds", type=float, default=0.05, help="how long a sample lasts at least (default: 0.05)")

@@ -50,8 +50,7 @@ class Outcome:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE[:FUNCTION]", help="model.py, model.py:f, or package.module")
-    point.add_arguments(parser)
+    point.add_arguments(parser, "FILE[:FUNCTION]", "model.py, model.py:f, or package.module")
     parser.add_argument("--order", type=int, default=2, help="up to which order of differentiation (default: 2)")
     parser.add_argument("--modes", default=",".join(MODES), help="forward, reverse or both (default: both)")
     parser.add_argument("--rtol", type=float, help="how close derivatives must be (default: what differences can tell)")

@@ -20,8 +20,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, with one real result")
-    point.add_arguments(parser)
+    point.add_arguments(parser, about="model.py:f, with one real result")
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:

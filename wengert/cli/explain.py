@@ -18,7 +18,6 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, or package.module:f")
     point.add_arguments(parser)
     parser.add_argument("--output", metavar="FILE.html", help="where to write the page (default: FUNCTION.html, here)")
     parser.add_argument("--open", action="store_true", help="show the page in a browser")

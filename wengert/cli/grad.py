@@ -26,7 +26,6 @@ MODES = ("auto", "reverse", "forward", "numerical", "complex-step")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, or package.module:f")
     point.add_arguments(parser)
     parser.add_argument(
         "--mode", choices=MODES, default="auto",

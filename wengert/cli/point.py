@@ -44,8 +44,11 @@ class Call:
         return {self.names[k]: self.args[k] for k in self.argnums}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that say at which point."""
+def add_arguments(
+    parser: argparse.ArgumentParser, target: str = "FILE:FUNCTION", about: str = "model.py:f, or package.module:f"
+) -> None:
+    """The function, and the options that say at which point."""
+    parser.add_argument("target", metavar=target, help=about)
     group = parser.add_argument_group("where")
     group.add_argument(
         "--at", action="append", default=[], metavar="VALUE",

@@ -19,7 +19,6 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, or package.module:f")
     point.add_arguments(parser)
     parser.add_argument("--svg", metavar="FILE.svg", help="write a picture, too")
 

@@ -33,7 +33,6 @@ LANGUAGES = ("python", "ir", "llvm", "assembly")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, or package.module:f")
     point.add_arguments(parser)
     parser.add_argument(
         "--of", choices=("function", *OPERATORS), default="grad", help="which derivative (default: grad)"

@@ -27,7 +27,6 @@ FORMATS = ("text", "markdown", "latex", "html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("target", metavar="FILE:FUNCTION", help="model.py:f, or package.module:f")
     point.add_arguments(parser)
     parser.add_argument(
         "--tangent", action="append", default=[], metavar="VALUE",

@@ -60,10 +60,6 @@ def fold(listing: Listing, level: str | None = None) -> Folded:
     return _folded(listing, level, _KEYS[level])
 
 
-def _by_step(step: RecordedStep) -> Hashable:
-    return id(step)
-
-
 def _by_line(step: RecordedStep) -> Hashable:
     p = step.place
     return id(step) if p is None else (p.file, p.line, p.function)
@@ -74,7 +70,11 @@ def _by_function(step: RecordedStep) -> Hashable:
     return "library" if p is None else (p.file, p.span[0], p.function)
 
 
-_KEYS: dict[str, Callable[[RecordedStep], Hashable]] = {"none": _by_step, "line": _by_line, "function": _by_function}
+_KEYS: dict[str, Callable[[RecordedStep], Hashable]] = {
+    "none": id,
+    "line": _by_line,
+    "function": _by_function,
+}
 
 
 def _count(listing: Listing, key: Callable[[RecordedStep], Hashable]) -> int:

@@ -114,6 +114,12 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
+def _split(name: str) -> tuple[str, str]:
+    """A name of the user's, and the digits at its end."""
+    found = re.fullmatch(r"([A-Za-z]\w*?)_?(\d+)", name)
+    return (found[1], found[2]) if found else (name, "")
+
+
 class Style:
     """Plain text with Unicode subscripts and accents."""
 
@@ -125,10 +131,7 @@ class Style:
 
     def named(self, name: str, accent: str = "") -> str:
         """A name of the user's; digits at its end become a subscript."""
-        found = re.fullmatch(r"([A-Za-z]\w*?)_?(\d+)", name)
-        if found is None:
-            return name[:1] + _ACCENTS.get(accent, "") + name[1:]
-        base, digits = found.groups()
+        base, digits = _split(name)
         return base[:1] + _ACCENTS.get(accent, "") + base[1:] + digits.translate(_SUBSCRIPTS)
 
     def number(self, text: str) -> str:
@@ -167,8 +170,7 @@ class Latex(Style):
         return (rf"\{accent}{{v}}" if accent else "v") + f"_{subscript}"
 
     def named(self, name: str, accent: str = "") -> str:
-        found = re.fullmatch(r"([A-Za-z]\w*?)_?(\d+)", name)
-        base, digits = found.groups() if found else (name, "")
+        base, digits = _split(name)
         if len(base) > 1:
             base = rf"\mathrm{{{self._escaped(base)}}}"
         base = rf"\{accent}{{{base}}}" if accent else base
@@ -224,8 +226,7 @@ class Html(Style):
         return f"<i{_marked(accent)}>v</i><sub>{str(index).replace('-', '−')}</sub>"
 
     def named(self, name: str, accent: str = "") -> str:
-        found = re.fullmatch(r"([A-Za-z]\w*?)_?(\d+)", name)
-        base, digits = found.groups() if found else (name, "")
+        base, digits = _split(name)
         return f"<i{_marked(accent)}>{html.escape(base)}</i>" + (f"<sub>{digits}</sub>" if digits else "")
 
     def word(self, name: str) -> str:
@@ -236,9 +237,6 @@ class Html(Style):
 
     def power(self, base: str, exponent: str) -> str:
         return f"{base}<sup>{exponent}</sup>"
-
-    def partial(self, upper: str, lower: str) -> str:
-        return f"∂{upper}/∂{lower}"
 
     def bold(self, text: str) -> str:
         return f"<b>{text}</b>"

@@ -208,6 +208,9 @@ def draw(dist: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
     """A value of this shape, by SciPy's own method."""
     events = event_ndim(dist)
     size = shape[: len(shape) - events]
+    if not hasattr(dist, "rvs"):  # SciPy has none for this one
+        p = [rng.dirichlet(dist.alpha) for _ in range(math.prod(size))]
+        return np.reshape([rng.multinomial(dist.n, row) for row in p], shape)
     if events and not size:
         return np.reshape(dist.rvs(random_state=rng), shape)
     if events:

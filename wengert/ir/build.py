@@ -7,8 +7,8 @@ is first used; `captured` says which value that is. While a block is captured, a
 computed nothing.
 
 Arrays that exist outside and are written to inside are noted in `written`, with what they were: whoever captures a
-loop or a branch (`capture/stage.py`) makes them results of the block. Afterwards `restore` gives them back their
-values, and makes views stale that were fetched inside.
+loop or a branch (`capture/carried.py`, `branching.py`) makes them results of the block. Afterwards `restore` gives them
+back their values, and makes views stale that were fetched inside.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
 from wengert.ir.interpret import apply_node
 from wengert.ir.lengths import as_length, backwards, demand_axes, interval, is_whole, placed
-from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
+from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var, map_data
 from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
 from wengert.ops import derive
@@ -396,11 +396,12 @@ class Capture(Trace):
         return tuple(lengths)
 
     def _with_refs(self, params: Any, sizes: list[Operand]) -> Any:
-        kind = params.__class__
-        if kind is Dim or kind is Sym or (isinstance(params, Traced)):
-            if isinstance(params, Traced) and dtype_of(params).kind not in "biu":
-                raise TypeError(f"'{_called_in_python(params)}' object cannot be interpreted as an integer")
-            operand = self.operand(params)
+        def referred(p: Any) -> Any:
+            if p.__class__ is not Dim and not isinstance(p, Traced):
+                return p
+            if isinstance(p, Traced) and dtype_of(p).kind not in "biu":
+                raise TypeError(f"'{_called_in_python(p)}' object cannot be interpreted as an integer")
+            operand = self.operand(p)
             if operand.__class__ is Const:
                 return operand.value if np.ndim(operand.value) else int(operand.value)
             for k, known in enumerate(sizes):
@@ -408,13 +409,8 @@ class Capture(Trace):
                     return Ref(k)
             sizes.append(operand)
             return Ref(len(sizes) - 1)
-        if kind is tuple or kind is list:
-            return tuple([self._with_refs(p, sizes) for p in params])
-        if kind is slice:
-            return slice(*[self._with_refs(p, sizes) for p in (params.start, params.stop, params.step)])
-        if kind is dict:
-            return {k: self._with_refs(p, sizes) for k, p in params.items()}
-        return params
+
+        return map_data(params, referred)
 
     # -------------------------------------------------------------------------------------------------------- writes
 

@@ -13,13 +13,13 @@ The rules, in the order in which a node is looked at:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.ir.infer import results
-from wengert.ir.node import Block, Const, Dyn, Node, Operand, Program, Ref, Type, Var
+from wengert.ir.node import Block, Const, Dyn, Node, Operand, Program, Ref, Type, Var, map_refs
 from wengert.ir.show import COUNTER, names_of, show_node
 from wengert.ir.symbol import Sym
 from wengert.ops.op import TABLE
@@ -47,18 +47,11 @@ def type_of_value(value: Any) -> Type:
     return Type(np.shape(value), dtype_of(value), value.__class__ in SCALARS)
 
 
-def refs_in(params: Any) -> Iterator[Ref]:
+def refs_in(params: Any) -> list[Ref]:
     """Every `Ref` in parameters, at any depth."""
-    kind = params.__class__
-    if kind is Ref:
-        yield params
-    elif kind is tuple:
-        for p in params:
-            yield from refs_in(p)
-    elif kind is slice:
-        yield from refs_in((params.start, params.stop, params.step))
-    elif kind is dict:
-        yield from refs_in(tuple(params.values()))
+    found: list[Ref] = []
+    map_refs(params, found.append)
+    return found
 
 
 class _Check:

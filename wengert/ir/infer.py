@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.errors import StagingError, UnsupportedFunctionError
-from wengert.ir.node import Dyn, Type
+from wengert.ir.node import Dyn, Type, map_data
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops.derive import Control, Zero
 from wengert.ops.op import Op
@@ -209,7 +209,7 @@ def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]
             dims[n] = n
         else:
             static.add(n)
-    _dims_among(params, dims)
+    dims |= _dims_among(params)
     key = None
     if not dims and op.name != "observe" and not any(_is_structure(a) for a in args):
         key = (op.name, tuple([(shape_of(a), dtype_of(a), is_weak(a)) for a in args]), _key(params))
@@ -269,33 +269,25 @@ def _is_structure(a: Any) -> bool:
     return isinstance(a, np.ndarray) and (a.dtype.kind == "b" or (a.dtype.kind in "iu" and a.ndim > 0))
 
 
-def _dims_among(value: Any, dims: dict) -> None:
-    if value.__class__ is Dim:
-        dims[value] = value
-    elif value.__class__ is Sym:
-        dims[value._node] = value
-    elif value.__class__ in (tuple, list):
-        for v in value:
-            _dims_among(v, dims)
-    elif value.__class__ is dict:
-        for v in value.values():
-            _dims_among(v, dims)
-    elif value.__class__ is slice:
-        _dims_among((value.start, value.stop, value.step), dims)
+def _dims_among(params: Any) -> dict:
+    """The lengths and integers in parameters that only the program knows, by what they are."""
+    dims: dict = {}
+
+    def note(value: Any) -> None:
+        if value.__class__ is Dim:
+            dims[value] = value
+        elif value.__class__ is Sym:
+            dims[value._node] = value
+
+    map_data(params, note)
+    return dims
 
 
-def _with_numbers(value: Any, numbers: dict) -> Any:
-    if value.__class__ is Dim:
-        return numbers[value]
-    if value.__class__ is Sym:
-        return numbers[value._node]
-    if value.__class__ is tuple:
-        return tuple([_with_numbers(v, numbers) for v in value])
-    if value.__class__ is dict:
-        return {k: _with_numbers(v, numbers) for k, v in value.items()}
-    if value.__class__ is slice:
-        return slice(*[_with_numbers(v, numbers) for v in (value.start, value.stop, value.step)])
-    return value
+def _with_numbers(params: Any, numbers: dict) -> Any:
+    def number(value: Any) -> Any:
+        return numbers[value] if value.__class__ is Dim else numbers[value._node] if value.__class__ is Sym else value
+
+    return map_data(params, number)
 
 
 def _dummy(a: Any, numbers: dict, values: Any) -> Any:

@@ -15,7 +15,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ir.analysis.ranges import INT, UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
-from wengert.ops.index import FLAG, arrays_come_first, explicit, place
+from wengert.ops.index import FLAG, arrays_come_first, axes_used, explicit, place
 from wengert.ops.op import Traced
 from wengert.ops.shape import astype
 from wengert.types import broadcast_shapes, dtype_of, shape_of
@@ -140,7 +140,7 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
 
 def demand_axes(x: Any, pattern: tuple) -> None:
     """Raise what NumPy raises if an array has not as many axes as an index asks for."""
-    used = sum(1 for item in pattern if not (item is None or item is Ellipsis or item is FLAG))
+    used = axes_used(pattern)
     n = len(shape_of(x))
     if used > n:
         raise IndexError(
@@ -185,7 +185,7 @@ def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple, to_write: boo
                 steps.append(slice(None))
         elif item is None:
             steps.append(slice(None))
-        axis += item is not None and item is not FLAG
+        axis += item is not None and item is not Ellipsis and item is not FLAG
     steps += [slice(None)] * (len(shape) - axis)
     if not axes or any(shape_of(a) or dtype_of(a).kind == "b" for a in arrays):
         return None
@@ -240,6 +240,8 @@ def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, 
         if item is None:
             new.append(item)
             lengths.append(1)
+        elif item is Ellipsis:
+            new.append(item)
         elif item.__class__ is slice:
             n = shape[axis]
             item, count = sliced(item, n)

@@ -189,16 +189,19 @@ def map_refs(params: Any, function: Callable[[Ref], Any]) -> Any:
     >>> map_refs({"pattern": (slice(None, Ref(0)), 1)}, lambda ref: 7)
     {'pattern': (slice(None, 7, None), 1)}
     """
-    kind = params.__class__
-    if kind is Ref:
-        return function(params)
-    if kind is tuple:
-        return tuple([map_refs(p, function) for p in params])
+    return map_data(params, lambda p: function(p) if p.__class__ is Ref else p)
+
+
+def map_data(data: Any, function: Callable[[Any], Any]) -> Any:
+    """Data with what is in tuples, slices and dicts, at any depth, replaced by what the function makes of it."""
+    kind = data.__class__
+    if kind is tuple or kind is list:
+        return tuple([map_data(d, function) for d in data])
     if kind is slice:
-        return slice(*[map_refs(p, function) for p in (params.start, params.stop, params.step)])
+        return slice(*[map_data(d, function) for d in (data.start, data.stop, data.step)])
     if kind is dict:
-        return {k: map_refs(p, function) for k, p in params.items()}
-    return params
+        return {k: map_data(d, function) for k, d in data.items()}
+    return function(data)
 
 
 def all_nodes(block: Block) -> Iterator[Node]:

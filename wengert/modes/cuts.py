@@ -104,17 +104,10 @@ def warn_of_constant(cut: Cutoff) -> None:
     did = f"only decided something ({cut.name})" if cut.decides else "was rounded"
     if cut.name is _TEXT:
         did = "only became a text"
-    warnings.warn_explicit(
-        ConstantResultWarning(
-            f"the derivative is zero: the result is constant, because on its way what depends on the argument {did}\n"
-            f"  at {described_line(cut.filename, cut.line)}\n"
-            "  remedy: differentiate what comes before\n"
-            "  more: docs/errors/constant-results.md"
-        ),
-        None,
-        cut.filename,
-        cut.line,
-        registry=_warned,
+    _warn(
+        cut,
+        f"the derivative is zero: the result is constant, because on its way what depends on the argument {did}",
+        "differentiate what comes before",
     )
 
 
@@ -122,20 +115,19 @@ def warn_of_search(cut: Cutoff) -> None:
     """Say, once for each line, that a number which was found by comparisons has no derivative."""
     if running.state.constants is not None:  # nobody has asked for this derivative
         return
-    warnings.warn_explicit(
-        ConstantResultWarning(
-            "a number that is found by comparisons, as by a bisection, counts as a constant: what depends on it lacks "
-            "its derivative\n"
-            f"  at {described_line(cut.filename, cut.line)}\n"
-            "  remedy: one step of Newton's method from it, or scipy.optimize.brentq; if that is done already, or the "
-            "number is a constant, compare wg.stop_gradient(x)\n"
-            "  more: docs/errors/constant-results.md"
-        ),
-        None,
-        cut.filename,
-        cut.line,
-        registry=_warned,
+    _warn(
+        cut,
+        "a number that is found by comparisons, as by a bisection, counts as a constant: what depends on it lacks its "
+        "derivative",
+        "one step of Newton's method from it, or scipy.optimize.brentq; if that is done already, or the number is a "
+        "constant, compare wg.stop_gradient(x)",
     )
 
 
 _warned: dict = {}
+
+
+def _warn(cut: Cutoff, problem: str, remedy: str) -> None:
+    where = described_line(cut.filename, cut.line)
+    text = f"{problem}\n  at {where}\n  remedy: {remedy}\n  more: docs/errors/constant-results.md"
+    warnings.warn_explicit(ConstantResultWarning(text), None, cut.filename, cut.line, registry=_warned)

@@ -14,7 +14,8 @@ branch cannot be decided: `Trace.branch` says what is done then (see `OpenDecisi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from wengert.box.box import Box
 from wengert.box.writing import overwrite, settled
 from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunctionError
 from wengert.modes.mode import Mode
+from wengert.ops import rectangles
 from wengert.ops.derive import Control
 from wengert.ops.enclosures import ON_BOUNDS
 from wengert.ops.observe import observe
@@ -66,6 +68,8 @@ class Enclosure(Box):
     @property
     def mid(self) -> Any:
         """A number close to the middle; a bounded one if a bound is infinite."""
+        if self.dtype.kind == "c":
+            return self.real.mid + self.imag.mid * 1j
         low, high = self.lo, self.hi
         most = float(np.finfo(dtype_of(low)).max)
         size = V.maximum(V.absolute(low), V.absolute(high))
@@ -79,6 +83,9 @@ class Enclosure(Box):
     @property
     def rad(self) -> Any:
         """A number r such that all numbers of the interval are within r of `mid`."""
+        if self.dtype.kind == "c":
+            x, y = [make(part.rad, part.rad) for part in (self.real, self.imag)]
+            return _number(V.hypot(x, y).hi)
         middle = self.mid
         low, high = self.lo, self.hi
         above, below = _difference_up(high, middle), _difference_up(middle, low)
@@ -86,7 +93,9 @@ class Enclosure(Box):
 
     @property
     def width(self) -> Any:
-        """The upper bound less the lower one, rounded up."""
+        """The upper bound less the lower one, rounded up; of a rectangle the longer side."""
+        if self.dtype.kind == "c":
+            return np.maximum(self.real.width, self.imag.width)
         return _number(_difference_up(self.hi, self.lo))
 
     @property
@@ -110,6 +119,11 @@ class Enclosure(Box):
 
     def _has(self, item: Any) -> Any:
         """`x in X`: whether a number is in the interval, or all numbers, or intervals, are in theirs."""
+        if "c" in (self.dtype.kind, dtype_of(item).kind):
+            own, other = [rectangles.parts(self._owner, x) for x in (self, item)]
+            inside = [x._has(y) if isinstance(x, Enclosure) else np.all(x == y)
+                      for x, y in ((own.re, other.re), (own.imag, other.imag))]  # fmt: skip
+            return V.logical_and(*inside)
         if isinstance(item, Enclosure):
             inside = V.logical_or(
                 V.logical_and(V.less_equal(self.lo, item.lo), V.less_equal(item.hi, self.hi)), item.empty
@@ -130,6 +144,8 @@ class Enclosure(Box):
         """What is in both: the intersection. Of masks, whether both hold."""
         if self.dtype.kind == "b":
             return V.logical_and(self, other)
+        if "c" in (self.dtype.kind, dtype_of(other).kind):
+            return self._by_parts(other, operator.and_)
         x, y = self._owner.bounds(self), self._owner.bounds(other)
         low, high = V.maximum(x.lo, y.lo), V.minimum(x.hi, y.hi)
         some = V.less_equal(low, high)
@@ -139,10 +155,20 @@ class Enclosure(Box):
         """The least interval that contains both: the hull. Of masks, whether one holds."""
         if self.dtype.kind == "b":
             return V.logical_or(self, other)
+        if "c" in (self.dtype.kind, dtype_of(other).kind):
+            return self._by_parts(other, operator.or_)
         x, y = self._owner.bounds(self), self._owner.bounds(other)
         return self._owner.enclosed(Bounds(V.fmin(x.lo, y.lo), V.fmax(x.hi, y.hi)))
 
     __rand__, __ror__ = __and__, __or__
+
+    def _by_parts(self, other: Any, function: Callable) -> Any:
+        """The intersection, or the hull, of rectangles."""
+        trace = self._owner
+        ours, theirs = [rectangles.parts(trace, x) for x in (self, other)]
+        pairs = [[trace.enclosed(trace.bounds(x)) for x in pair] for pair in ((ours.re, theirs.re),
+                                                                             (ours.imag, theirs.imag))]  # fmt: skip
+        return rectangles.joined(trace, rectangles.ComplexParts(*[function(*pair) for pair in pairs]))
 
     def __invert__(self) -> Any:
         return V.logical_not(self) if self.dtype.kind == "b" else super().__invert__()
@@ -170,7 +196,7 @@ class Enclosure(Box):
             return f"interval({low!r}, {high!r})"
         if shape_of(low):
             return f"interval({np.asarray(low).tolist()}, {np.asarray(high).tolist()})"
-        return "interval(empty)" if low != low else f"interval({float(low)!r}, {float(high)!r})"
+        return "interval(empty)" if low != low else f"interval({np.asarray(low).item()!r}, {np.asarray(high).item()!r})"
 
     __str__ = __repr__
 
@@ -325,6 +351,8 @@ class IntervalTrace(Mode):
                     return op.impl(*args, **params)
                 self.note_break(op, self.watches)
                 return op.lift(self, args, params)
+            if rectangles.concerns(op, args, params):
+                return rectangles.enclosed(self, op, args, params)
             enclosure = op.bounds or (ON_BOUNDS if op.moves else None)
             if enclosure is None:
                 raise UnsupportedFunctionError(
@@ -363,10 +391,10 @@ class IntervalTrace(Mode):
         x = settled(x) if isinstance(x, Traced) else x
         if isinstance(x, Enclosure):
             return Bounds(x._value, x._tangent)
-        if x.__class__ is not float and dtype_of(x).kind not in "fiub":
+        if x.__class__ is not float and dtype_of(x).kind not in "fiubc":
             raise UnsupportedFunctionError(
-                f"intervals contain real numbers, and cannot be combined with {dtype_of(x)}",
-                remedy="compute real and imaginary parts by themselves",
+                f"intervals contain numbers, and cannot be combined with {dtype_of(x)}",
+                remedy="use arrays of numbers",
             )
         return constant(x)
 
@@ -403,7 +431,7 @@ class IntervalTrace(Mode):
         """A number as an interval."""
         x = np.asarray(x)
         x = (x.astype(float) if x.dtype.kind in "iu" else x)[()]
-        return self.kind(self, x, x) if x.dtype.kind == "f" else x
+        return self.kind(self, x, x) if x.dtype.kind in "fc" else x
 
     def note_break(self, op: Op, mask: Any) -> None:
         """Remember that an op is not continuous, or not defined, somewhere in its operands, where the mask says so."""

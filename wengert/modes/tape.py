@@ -385,15 +385,20 @@ class Recorded:
         """Cotangents of the inputs from those of the outputs, added to what is there `so_far`; `None` is zero."""
         if self.intervals is not None:
             cts = [pointed(ct, self.intervals) for ct in cts]
-        seeds: list[Any] = [*so_far, *[None] * (len(self.nodes) - len(so_far))]
-        for k, ct in zip(self.outputs, cts, strict=True):
-            if k is not None and ct is not None:
-                seeds[k] = ct if seeds[k] is None else seeds[k] + ct
+        seeds = self.seeds(cts, so_far)
         if self.library is None:
             pull(self.nodes, seeds, consume=consume)
         else:
             self._pull_in_library(seeds, consume)
         return seeds[: self.inputs]
+
+    def seeds(self, cts: Sequence[Any], so_far: Sequence[Any]) -> list[Any]:
+        """A cotangent for each node, to start with."""
+        found: list[Any] = [*so_far, *[None] * (len(self.nodes) - len(so_far))]
+        for k, ct in zip(self.outputs, cts, strict=True):
+            if k is not None and ct is not None:
+                found[k] = ct if found[k] is None else found[k] + ct
+        return found
 
     def _pull_in_library(self, seeds: list[Any], consume: bool) -> None:
         try:

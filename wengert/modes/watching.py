@@ -309,10 +309,7 @@ class WatchedProgram(Recorded):
         self.watch = watch
 
     def pull(self, cts: Sequence[Any], *, consume: bool = False, so_far: Sequence[Any] = ()) -> list[Any]:
-        seeds: list[Any] = [*so_far, *[None] * (len(self.nodes) - len(so_far))]
-        for k, ct in zip(self.outputs, cts, strict=True):
-            if k is not None and ct is not None:
-                seeds[k] = ct if seeds[k] is None else seeds[k] + ct
+        seeds = self.seeds(cts, so_far)
         with _placed() as state:
             walk = _Walk(self, seeds, state)
             pull(walk, seeds, consume=consume)  # type: ignore[arg-type]

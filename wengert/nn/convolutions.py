@@ -220,7 +220,13 @@ def avg_pool(x: Any, size: Any, stride: Any = None, padding: Any = 0) -> Any:
 
 
 @dataclass
-class MaxPool:
+class _Pool:
+    size: Any = field(metadata=STATIC)
+    stride: Any = field(default=None, metadata=STATIC)
+    padding: Any = field(default=0, metadata=STATIC)
+
+
+class MaxPool(_Pool):
     """`max_pool` as a layer, for one to three axes.
 
     >>> from wengert import nn
@@ -228,26 +234,17 @@ class MaxPool:
     (1, 3, 4, 4)
     """
 
-    size: Any = field(metadata=STATIC)
-    stride: Any = field(default=None, metadata=STATIC)
-    padding: Any = field(default=0, metadata=STATIC)
-
     def __call__(self, x: Any) -> Any:
         return max_pool(x, self.size, self.stride, self.padding)
 
 
-@dataclass
-class AvgPool:
+class AvgPool(_Pool):
     """`avg_pool` as a layer, for one to three axes.
 
     >>> from wengert import nn
     >>> nn.AvgPool(3, stride=2, padding=1)(np.ones((1, 3, 8))).shape
     (1, 3, 4)
     """
-
-    size: Any = field(metadata=STATIC)
-    stride: Any = field(default=None, metadata=STATIC)
-    padding: Any = field(default=0, metadata=STATIC)
 
     def __call__(self, x: Any) -> Any:
         return avg_pool(x, self.size, self.stride, self.padding)

@@ -338,14 +338,6 @@ def _largest(x: Bounds) -> Any:
     return maximum(absolute(x.lo), absolute(x.hi))
 
 
-def _ai_bend(x: Bounds) -> Any:
-    return 0.54 * _largest(x)
-
-
-def _aip_bend(x: Bounds) -> Any:
-    return 0.54 + 0.7 * _largest(x) * (1 + _largest(x))
-
-
 def _bi_bend(x: Bounds) -> Any:
     high = maximum(x.hi, 0)
     return 0.62 * _largest(x) + high * airy_bi(high)
@@ -357,10 +349,16 @@ def _bip_bend(x: Bounds) -> Any:
 
 
 airy_ai = elementwise(
-    "airy_ai", lambda x: sc.airy(x)[0], (lambda y, x: airy_aip(x),), bounds=curved(_ai_bend, slack=1e-13)
+    "airy_ai",
+    lambda x: sc.airy(x)[0],
+    (lambda y, x: airy_aip(x),),
+    bounds=curved(lambda x: 0.54 * _largest(x), slack=1e-13),
 )
 airy_aip = elementwise(
-    "airy_aip", lambda x: sc.airy(x)[1], (lambda y, x: x * airy_ai(x),), bounds=curved(_aip_bend, slack=1e-13)
+    "airy_aip",
+    lambda x: sc.airy(x)[1],
+    (lambda y, x: x * airy_ai(x),),
+    bounds=curved(lambda x: 0.54 + 0.7 * _largest(x) * (1 + _largest(x)), slack=1e-13),
 )
 airy_bi = elementwise(
     "airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),), bounds=curved(_bi_bend, slack=1e-12)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,14 +115,6 @@ def _conv_shape(x: Any, w: Any, strides: tuple, dilation: tuple, groups: int) ->
     return (x.shape[0], w.shape[0], *result_size(x.shape[2:], w.shape[2:], strides, dilation))
 
 
-def _input_shape(y: Any, w: Any, groups: int, size: tuple, **params: Any) -> tuple:
-    return (y.shape[0], w.shape[1] * groups, *size)
-
-
-def _weight_shape(x: Any, y: Any, groups: int, size: tuple, **params: Any) -> tuple:
-    return (y.shape[1], x.shape[1] // groups, *size)
-
-
 # ------------------------------------------------------------------------------------------------------- transposing
 
 
@@ -191,26 +183,20 @@ def _inputs_apart(w: Any, v: int) -> Any:
     return transpose(reshape(w, shape=(o, v, c // v, *rest)), axes=(1, 0, *range(2, len(rest) + 3)))
 
 
-def _batch_conv(args: Any, mapped: Any, params: dict) -> Any:
-    (x, w), g = args, params["groups"]
-    v = shape_of(x if mapped[0] else w)[0]
-    if not mapped[1]:
-        return _split(conv(_joined(x), w, **params), v)
-    if not mapped[0]:
-        return _channels_apart(conv(x, _outputs_in_front(w, g), **params), v, g)
-    y = conv(_channels_in_front(x, 1), _joined(w), **{**params, "groups": v * g})
-    return _channels_apart(y, v, 1)
+def _batch_by_weights(op: Callable, in_front: Callable) -> Callable:
+    """Of `conv` and `conv_input`, where `in_front(w, groups)` has many weights as the channels of one."""
 
+    def batch(args: Any, mapped: Any, params: dict) -> Any:
+        (x, w), g = args, params["groups"]
+        v = shape_of(x if mapped[0] else w)[0]
+        if not mapped[1]:
+            return _split(op()(_joined(x), w, **params), v)
+        if not mapped[0]:
+            return _channels_apart(op()(x, in_front(w, g), **params), v, g)
+        y = op()(_channels_in_front(x, 1), _joined(w), **{**params, "groups": v * g})
+        return _channels_apart(y, v, 1)
 
-def _batch_input(args: Any, mapped: Any, params: dict) -> Any:
-    (y, w), g = args, params["groups"]
-    v = shape_of(y if mapped[0] else w)[0]
-    if not mapped[1]:
-        return _split(conv_input(_joined(y), w, **params), v)
-    if not mapped[0]:
-        return _channels_apart(conv_input(y, _inputs_in_front(w), **params), v, g)
-    x = conv_input(_channels_in_front(y, 1), _joined(w), **{**params, "groups": v * g})
-    return _channels_apart(x, v, 1)
+    return batch
 
 
 def _batch_weight(args: Any, mapped: Any, params: dict) -> Any:
@@ -336,7 +322,7 @@ conv = multilinear(
         lambda ct, x, w, **params: _to_input(ct, w, x, params),
         lambda ct, x, w, **params: _to_weight(x, ct, w, params),
     ),
-    batch=_batch_conv,
+    batch=_batch_by_weights(lambda: conv, _outputs_in_front),
     shape=_conv_shape,
     raises=NEVER,
     cost=MORE,
@@ -354,8 +340,8 @@ conv_input = multilinear(
         lambda ct, y, w, **params: _to_result(ct, w, y, params),
         lambda ct, y, w, **params: _to_weight(ct, y, w, params),
     ),
-    batch=_batch_input,
-    shape=_input_shape,
+    batch=_batch_by_weights(lambda: conv_input, lambda w, groups: _inputs_in_front(w)),
+    shape=lambda y, w, groups, size, **params: (y.shape[0], w.shape[1] * groups, *size),
     raises=NEVER,
     cost=MORE,
     flops=lambda shapes, result: 2.0 * math.prod(shapes[1][1:]) * math.prod(shapes[0]),
@@ -373,7 +359,7 @@ conv_weight = multilinear(
         lambda ct, x, y, **params: _to_result(x, ct, y, params),
     ),
     batch=_batch_weight,
-    shape=_weight_shape,
+    shape=lambda x, y, groups, size, **params: (y.shape[1], x.shape[1] // groups, *size),
     raises=NEVER,
     cost=MORE,
     flops=lambda shapes, result: 2.0 * math.prod(result[1:]) * math.prod(shapes[1]),

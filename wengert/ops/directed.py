@@ -185,12 +185,9 @@ def curved(
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         fixed = [mode.structure(op, a) for a in args[:-1]]
         (given,), unknown = domain(mode, op, [mode.bounds(args[-1])])
-        x = Bounds(*[b if dtype_of(b) == np.float64 else V.astype(b, dtype=np.dtype(float)) for b in given])
+        x, unknown, pieces, middle, far = _divided(given, unknown)
         limits = range(**params)
         size = max(1.0, *[abs(limit) for limit in limits if math.isfinite(limit)], 1.0)
-        unknown = V.logical_or(unknown, V.greater(V.maximum(V.absolute(x.lo), V.absolute(x.hi)), _FAR))
-        pieces = _pieces(Bounds(choose(unknown, 1.0, x.lo), choose(unknown, 1.0, x.hi)))
-        middle = V.add(V.multiply(pieces.lo, 0.5), V.multiply(pieces.hi, 0.5))
         room = V.multiply(V.add(V.maximum(V.absolute(pieces.lo), V.absolute(pieces.hi)), 1.0), slack * size)
 
         def loose(y: Any) -> Bounds:
@@ -200,15 +197,11 @@ def curved(
         value = _values(op, [*fixed, middle], params)
         slope = op.coefficient(len(fixed), value, (*fixed, middle), params)  # type: ignore[attr-defined]
         at, steep = loose(value), V.add(V.multiply(V.absolute(slope), 1 + slack), room)
-        far = V.maximum(sum_towards(pieces.hi, V.negative(middle), 1), sum_towards(middle, V.negative(pieces.lo), 1))
         bend = V.multiply(V.multiply(curvature(*fixed, pieces, **params), far), 1 + 1e-12)
         change = V.multiply(V.multiply(V.add(steep, bend), far), 1 + 1e-12)
         first, last = [loose(_values(op, [*fixed, b], params)) for b in pieces]
         one_way = V.greater(V.subtract(V.absolute(slope), V.multiply(room, 2.0)), V.multiply(bend, 1 + 1e-12))
-        near = Bounds(V.subtract(at.lo, change), V.add(at.hi, change))
-        low = choose(one_way, V.maximum(V.minimum(first.lo, last.lo), near.lo), near.lo)
-        high = choose(one_way, V.minimum(V.maximum(first.hi, last.hi), near.hi), near.hi)
-        y = Bounds(moved(V.min(low, axis=(0,)), -2), moved(V.max(high, axis=(0,)), 2))
+        y = _united(one_way, first, last, Bounds(V.subtract(at.lo, change), V.add(at.hi, change)))
         beyond = Bounds(choose(unknown, limits[0], y.lo), choose(unknown, limits[1], y.hi))
         anything = V.less_equal(x.lo, above) if above > -math.inf else False
         return mode.enclosed(_finished(beyond, [given], limits, anything))
@@ -235,11 +228,7 @@ def polynomial(derivative: Callable[..., Any], largest: Callable[..., Any], slac
             )
         fixed, n = [int(n), *fixed[1:]], int(n)
         given = mode.bounds(args[-1])
-        x = Bounds(*[b if dtype_of(b) == np.float64 else V.astype(b, dtype=np.dtype(float)) for b in given])
-        unknown = V.greater(V.maximum(V.absolute(x.lo), V.absolute(x.hi)), _FAR)
-        pieces = _pieces(Bounds(choose(unknown, 1.0, x.lo), choose(unknown, 1.0, x.hi)))
-        middle = V.add(V.multiply(pieces.lo, 0.5), V.multiply(pieces.hi, 0.5))
-        far = V.maximum(sum_towards(pieces.hi, V.negative(middle), 1), sum_towards(middle, V.negative(pieces.lo), 1))
+        _, unknown, pieces, middle, far = _divided(given, False)
         reach = V.maximum(V.absolute(pieces.lo), V.absolute(pieces.hi))
 
         def value(k: int, at: Any) -> Bounds:
@@ -261,10 +250,7 @@ def polynomial(derivative: Callable[..., Any], largest: Callable[..., Any], slac
         slope = value(1, middle) if n else Bounds(change, change)
         least = V.maximum(V.maximum(slope.lo, V.negative(slope.hi)), 0.0)
         one_way = V.greater(V.multiply(V.multiply(least, far), 1 - 1e-12), rest)
-        near = Bounds(V.subtract(at.lo, change), V.add(at.hi, change))
-        low = choose(one_way, V.maximum(V.minimum(first.lo, last.lo), near.lo), near.lo)
-        high = choose(one_way, V.minimum(V.maximum(first.hi, last.hi), near.hi), near.hi)
-        y = Bounds(moved(V.min(low, axis=(0,)), -2), moved(V.max(high, axis=(0,)), 2))
+        y = _united(one_way, first, last, Bounds(V.subtract(at.lo, change), V.add(at.hi, change)))
         return mode.enclosed(_finished(y, [given], ANYTHING, unknown))
 
     return enclosure
@@ -277,6 +263,24 @@ _FAR = 1e15
 """Beyond, a float says nothing of where in a period it is."""
 
 _PIECES = np.arange(9) / 8
+
+
+def _divided(given: Bounds, unknown: Any) -> tuple[Bounds, Any, Bounds, Any, Any]:
+    """An interval in double precision; whether it reaches too far, or is not known; its pieces, with their middles, and
+    how far their ends are away."""
+    x = Bounds(*[b if dtype_of(b) == np.float64 else V.astype(b, dtype=np.dtype(float)) for b in given])
+    unknown = V.logical_or(unknown, V.greater(V.maximum(V.absolute(x.lo), V.absolute(x.hi)), _FAR))
+    pieces = _pieces(Bounds(choose(unknown, 1.0, x.lo), choose(unknown, 1.0, x.hi)))
+    middle = V.add(V.multiply(pieces.lo, 0.5), V.multiply(pieces.hi, 0.5))
+    far = V.maximum(sum_towards(pieces.hi, V.negative(middle), 1), sum_towards(middle, V.negative(pieces.lo), 1))
+    return x, unknown, pieces, middle, far
+
+
+def _united(one_way: Any, first: Bounds, last: Bounds, near: Bounds) -> Bounds:
+    """Bounds over all pieces: of a piece those of its ends, if it goes one way there, within those of its middle."""
+    low = choose(one_way, V.maximum(V.minimum(first.lo, last.lo), near.lo), near.lo)
+    high = choose(one_way, V.minimum(V.maximum(first.hi, last.hi), near.hi), near.hi)
+    return Bounds(moved(V.min(low, axis=(0,)), -2), moved(V.max(high, axis=(0,)), 2))
 
 
 def _pieces(x: Bounds) -> Bounds:

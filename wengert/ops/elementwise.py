@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.special as sc
 
 from wengert.ops import closely
 from wengert.ops import interval_arithmetic as arithmetic
@@ -455,11 +456,14 @@ def _lead(y: Any, x: Any) -> Any:
     return where(tied, nothing, y) - where(tied, nothing, x)
 
 
+expit = elementwise(
+    "expit", sc.expit, (lambda y, x: y * expit(-x),), bounds=composed(lambda x: reciprocal(1 + exp(-x)))
+)
 # The share of x in the sum is 1 / (1 + exp(y − x)), without overflow and without the cancellation of exp(x − z).
 logaddexp = elementwise(
     "logaddexp",
     np.logaddexp,
-    (lambda z, x, y: exp(-logaddexp(0, _lead(y, x))), lambda z, x, y: exp(-logaddexp(0, _lead(x, y)))),
+    (lambda z, x, y: expit(_lead(x, y)), lambda z, x, y: expit(_lead(y, x))),
     bounds=increasing_composed(lambda x, y: maximum(x, y) + log1p(exp(-absolute(x - y)))),
 )
 logaddexp2 = elementwise(

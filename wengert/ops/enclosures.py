@@ -43,14 +43,24 @@ def stated(rule: Callable, breaks: Callable | None = None) -> Enclosure:
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         data = op.data_count(args, params)
         xs = [mode.bounds(a) for a in args[:data]]
-        if any(dtype_of(x.lo) == np.float32 for x in xs):
+        single = any(dtype_of(x.lo) == np.float32 for x in xs)
+        if single:
             xs = [in_single(x) for x in xs]
+            single = all(dtype_of(x.lo) == np.float32 for x in xs)
         rest = [mode.structure(op, a) for a in args[data:]]
         if breaks is not None and mode.watches:
             mode.note_break(op, breaks(*xs, *rest, **params))
-        return mode.enclosed(rule(*xs, *rest, **params))
+        y = rule(*xs, *rest, **params)
+        return mode.enclosed(_narrowed(y) if single else y)
 
     return enclosure
+
+
+def _narrowed(y: Any) -> Any:
+    """Bounds in single precision, where a rule has computed in double."""
+    if y.__class__ is not Bounds or dtype_of(y.lo) != np.float64:
+        return y
+    return Bounds(*[moved(V.astype(b, dtype=np.dtype(np.float32)), way) for b, way in zip(y, (-1, 1), strict=True)])
 
 
 def composed(function: Callable) -> Enclosure:
@@ -426,12 +436,6 @@ def _casts(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     x, dtype = mode.bounds(args[0]), np.dtype(params["dtype"])
     if dtype.kind == "b" and dtype_of(x.lo).kind != "b":
         return V.not_equal(args[0], 0)
-    if dtype.kind not in "fiub":
-        raise UnsupportedFunctionError(
-            "a complex number from an interval",
-            remedy="compute real and imaginary parts by themselves: a Fourier transform is a product with matrices of "
-            "np.cos and np.sin, and scipy.fft.dct and dst have enclosures",
-        )
     low, high = op(x.lo, dtype=dtype), op(x.hi, dtype=dtype)
     if dtype.kind == "f" and dtype_of(x.lo).kind == "f" and dtype.itemsize < dtype_of(x.lo).itemsize:
         low = choose(V.greater(V.astype(low, dtype=dtype_of(x.lo)), x.lo), moved(low, -1), low)

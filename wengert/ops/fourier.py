@@ -25,7 +25,6 @@ import scipy.fft
 
 from wengert.ops import axes, interval_sums, library
 from wengert.ops.derive import Linear, linear
-from wengert.ops.enclosures import refused
 from wengert.ops.rounding import Bounds, V, moved
 from wengert.ops.shape import astype, conjugate, real
 from wengert.ops.traits import LENGTHS, MORE
@@ -92,10 +91,6 @@ rfft = _transform(
     "rfft",
     lambda x, axis, norm: np.fft.rfft(x, axis=axis, norm=norm),
     _rfft_transpose,
-    bounds=refused(
-        "rfft, whose results are complex",
-        "multiply by matrices of np.cos and np.sin, or take scipy.fft.dct and dst, which have one",
-    ),
 )
 irfft = _transform(
     "irfft",
@@ -116,28 +111,19 @@ def _ends(ct: Any, axis: int, first: float, last: float) -> Any:
     return ct * _like(c.reshape((-1,) + (1,) * (rank - axis - 1)), ct)
 
 
-def _dct_transpose(ct: Any, x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
-    def partner(t: Any, type: int) -> Any:
-        return dct(t, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
-
-    if orthogonalize or type == 4:
-        return _back_to(partner(ct, {1: 1, 2: 3, 3: 2, 4: 4}[type]), x)
-    if type == 1:  # the inner columns count twice
-        return _back_to(_ends(partner(_ends(ct, axis, 2.0, 2.0), 1), axis, 0.5, 0.5), x)
-    if type == 2:
-        return _back_to(partner(_ends(ct, axis, 2.0, 1.0), 3), x)
-    return _back_to(_ends(partner(ct, 2), axis, 0.5, 1.0), x)
+_PARTNERS = {1: 1, 2: 3, 3: 2, 4: 4}
+"""The transpose of a transform of one type is that of another, but for factors of the first and the last element."""
 
 
-def _dst_transpose(ct: Any, x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
-    def partner(t: Any, type: int) -> Any:
-        return dst(t, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
+def _transpose(transform: Callable, before: dict, after: dict) -> Callable:
+    """That of a transform, with these factors by the type, unless it is orthogonal."""
 
-    if orthogonalize or type in (1, 4):
-        return _back_to(partner(ct, {1: 1, 2: 3, 3: 2, 4: 4}[type]), x)
-    if type == 2:
-        return _back_to(partner(_ends(ct, axis, 1.0, 2.0), 3), x)
-    return _back_to(_ends(partner(ct, 2), axis, 1.0, 0.5), x)
+    def transpose(ct: Any, x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
+        ct = _ends(ct, axis, *before[type]) if type in before and not orthogonalize else ct
+        y = transform()(ct, type=_PARTNERS[type], axis=axis, norm=norm, orthogonalize=orthogonalize)
+        return _back_to(_ends(y, axis, *after[type]) if type in after and not orthogonalize else y, x)
+
+    return transpose
 
 
 _CLOSE = 16 * float(np.finfo(float).eps)
@@ -170,5 +156,7 @@ def _real_transform(name: str, transpose: Callable) -> Linear:
     return _transform(name, impl, transpose, shape=lambda x, **params: x.shape, bounds=_by_matrix)
 
 
-dct = _real_transform("dct", _dct_transpose)
-dst = _real_transform("dst", _dst_transpose)
+dct = _real_transform(
+    "dct", _transpose(lambda: dct, {1: (2.0, 2.0), 2: (2.0, 1.0)}, {1: (0.5, 0.5), 3: (0.5, 1.0)})
+)  # (of type 1 the inner columns count twice)
+dst = _real_transform("dst", _transpose(lambda: dst, {2: (1.0, 2.0)}, {3: (1.0, 0.5)}))

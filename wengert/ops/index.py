@@ -142,12 +142,23 @@ def _has_arrays(pattern: tuple) -> bool:
 
 
 def explicit(pattern: tuple, ndim: int) -> tuple:
-    """The pattern with its Ellipsis spelt out."""
+    """The pattern with its Ellipsis spelt out; but one of no axes stays if it has arrays or ints on both sides, which
+    it separates as slices would: `A[:, i, ..., j]` puts the axis of i and j first."""
     for k, item in enumerate(pattern):
         if item is Ellipsis:
-            used = sum(1 for other in pattern if other is not None and other is not Ellipsis and other is not FLAG)
-            return pattern[:k] + (slice(None),) * (ndim - used) + pattern[k + 1 :]
+            rest = ndim - axes_used(pattern)
+            separates = rest == 0 and _has_arrays(pattern) and all(map(_has_places, (pattern[:k], pattern[k + 1 :])))
+            return pattern if separates else pattern[:k] + (slice(None),) * rest + pattern[k + 1 :]
     return pattern
+
+
+def axes_used(pattern: tuple) -> int:
+    """How many axes of an array the items of a pattern are about, but for its Ellipsis."""
+    return sum(1 for item in pattern if item is not None and item is not Ellipsis and item is not FLAG)
+
+
+def _has_places(pattern: tuple) -> bool:
+    return any(item.__class__ is _Mark or item.__class__ is int for item in pattern)
 
 
 def arrays_come_first(pattern: tuple) -> bool:
@@ -223,7 +234,7 @@ class TakenAxes(NamedTuple):
 def simple_place(pattern: tuple, ndim: int, arrays: Sequence[tuple]) -> TakenAxes | None:
     """The place that an index names, if it is a simple one; `arrays` are the shapes of its arrays."""
     pattern = explicit(pattern, ndim)
-    pattern += (slice(None),) * (ndim - sum(item is not None for item in pattern))
+    pattern += (slice(None),) * (ndim - axes_used(pattern))
     if sum(item is ARRAY for item in pattern) > 1 or any(len(a) > 1 for a in arrays):
         return None
     if any(item is not None and item is not ARRAY and item.__class__ not in (int, slice) for item in pattern):
@@ -269,7 +280,7 @@ def write_axes(shapes: Sequence[tuple], shape: tuple, params: dict) -> list[Cut]
 def _known_axes(shape: tuple, pattern: tuple, arrays: Sequence[Any]) -> list[int]:
     """The axes of an array along which it is known which of its elements an index is about."""
     lost, axis, dealt = set(), 0, iter(arrays)
-    taken = sum(1 for item in pattern if item is not None and item is not Ellipsis and item is not FLAG)
+    taken = axes_used(pattern)
     for item in pattern:
         if item.__class__ is _Mark and isinstance(next(dealt), Traced):
             lost.add(axis)

@@ -18,7 +18,7 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from wengert.ops import axes, interval_spectra, interval_systems, library
-from wengert.ops.derive import general, unfit, zero
+from wengert.ops.derive import align, general, unfit, zero
 from wengert.ops.elementwise import logical_not, not_equal, where
 from wengert.ops.enclosures import refused
 from wengert.ops.index import index
@@ -90,8 +90,11 @@ _FACTORS_PAY = 32
 
 def _factors(a: Any) -> Any:
     """The factors l and u in one square, and in a row below them the pivots."""
-    if a.__class__ is not np.ndarray or a.dtype.char not in "fdFD":
-        return library.zeros((0, shape_of(a)[-1]), float, a)
+    *lead, _, n = shape_of(a)
+    if a.__class__ is not np.ndarray or a.dtype.char not in "fdFD" or not a.size:
+        return library.zeros((*lead, 0, n), float, a)
+    if lead:
+        return np.stack([_factors(matrix) for matrix in a.reshape(-1, n, n)]).reshape(*lead, n + 1, n)
     (getrf,) = lapack.get_lapack_funcs(("getrf",), (a,))
     lu, pivots, info = getrf(a)
     if info > 0:
@@ -99,12 +102,26 @@ def _factors(a: Any) -> Any:
     return np.concatenate([lu, pivots[None].astype(a.dtype)])
 
 
-factors = zero("factors", _factors, raises=VALUES, cost=MORE, ordered=False)
+factors = zero(
+    "factors",
+    _factors,
+    raises=VALUES,
+    cost=MORE,
+    ordered=False,
+    batch=lambda args, mapped, params: factors(args[0]),
+)
 
 
 def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
-    if not len(factors) or b.__class__ is not np.ndarray or b.ndim != 2:
-        return _solve(a.T if turned else a, b)
+    if not factors.shape[-2] or b.__class__ is not np.ndarray or b.ndim < 2:
+        return _solve(np.swapaxes(a, -1, -2) if turned else a, b)
+    lead = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
+    if lead:
+        x = np.empty((*lead, *b.shape[-2:]), np.result_type(factors, b))
+        factors, b = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (factors, b))
+        for k in np.ndindex(lead):
+            x[k] = _solve_factored(None, factors[k], b[k], turned)
+        return x
     (getrs,) = lapack.get_lapack_funcs(("getrs",), (factors, b))
     x, _ = getrs(factors[:-1], np.real(factors[-1]).astype(np.intc), b, trans=int(turned))
     return x
@@ -112,10 +129,12 @@ def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
 
 def _batch_factored(args: Any, mapped: Any, params: dict) -> Any:
     a, known, b = args
-    if mapped == (False, False, True):
+    if not (mapped[0] or mapped[1]):
         return batch_of_columns(lambda: lambda a, b, **kw: solve_factored(a, known, b, **kw))(
             (a, b), (False, True), params
         )
+    if mapped[0] and mapped[1]:
+        return solve_factored(*align(args, mapped), **params)
     if not (mapped[0] or mapped[2]):
         return NotImplemented
     a = swapped(a) if params["turned"] else a
@@ -141,7 +160,7 @@ solve_factored = general(
     cost=MORE,
     solves=True,
 )
-"""a⁻¹ b, or a⁻ᵀ b if `turned`, for one matrix a of which the factors are known."""
+"""a⁻¹ b, or a⁻ᵀ b if `turned`, for matrices a of which the factors are known."""
 
 
 def solve_once(a: Any, b: Any) -> Any:

@@ -71,10 +71,6 @@ def in_precision_of(y: np.ndarray, *xs: Any) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------ Sylvester's equation
 
 
-def _sylvester_transpose(ct: Any, a: Any, b: Any, q: Any) -> Any:
-    return unfit(sylvester(swapped(a), swapped(b), ct), q.shape, q.dtype)
-
-
 sylvester = general(
     "sylvester",
     lambda a, b, q: each(lambda *abq: in_precision_of(scipy.linalg.solve_sylvester(*abq), *abq), a, b, q),
@@ -83,7 +79,7 @@ sylvester = general(
         lambda b_dot, x, a, b, q: -sylvester(a, b, matmul(x, b_dot)),
         lambda q_dot, x, a, b, q: sylvester(a, b, q_dot),
     ),
-    transposes={2: _sylvester_transpose},
+    transposes={2: lambda ct, a, b, q: unfit(sylvester(swapped(a), swapped(b), ct), q.shape, q.dtype)},
     batch=batch_of_stacks(lambda: sylvester),
     shape=lambda a, b, q: (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2]), *q.shape[-2:]),
     raises=VALUES,

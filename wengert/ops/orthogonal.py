@@ -108,10 +108,6 @@ def _chebyt_derivative(k: int, n: int, x: Any) -> Any:
     return n / k * 2.0 ** (k - 1) * eval_gegenbauer(n - k, float(k), x) if k else eval_chebyt(n, x)
 
 
-def _hermite_derivative(k: int, n: int, x: Any) -> Any:
-    return math.comb(n, k) * 2.0**k * eval_hermite(n - k, x)
-
-
 def _laguerre_derivative(k: int, n: int, a: Any, x: Any) -> Any:
     return (-1.0) ** k / math.factorial(k) * eval_genlaguerre(n - k, a + k, x)
 
@@ -139,14 +135,10 @@ def _without_cancelling(step: float) -> Any:
     return largest
 
 
-def _laguerre_sizes(k: int, n: int, a: Any, r: Any) -> Any:
-    return absolute(_laguerre_derivative(k, n, a, -r))
-
-
 _JACOBI = polynomial(_jacobi_derivative, _beyond_one(_jacobi_derivative))
 _GEGENBAUER = polynomial(_gegenbauer_derivative, _beyond_one(_gegenbauer_derivative))
 _CHEBYT = polynomial(_chebyt_derivative, _beyond_one(_chebyt_derivative))
-_LAGUERRE = polynomial(_laguerre_derivative, _laguerre_sizes)
+_LAGUERRE = polynomial(_laguerre_derivative, lambda k, n, a, r: absolute(_laguerre_derivative(k, n, a, -r)))
 
 
 def _for(enclosure: Enclosure, why: str, *least: float) -> Enclosure:
@@ -239,7 +231,7 @@ eval_hermite = elementwise(
     "eval_hermite",
     sc.eval_hermite,
     (_degree("eval_hermite"), lambda y, n, x: _factor(n, 2.0 * n) * eval_hermite(_lower(n), x)),
-    bounds=polynomial(_hermite_derivative, _without_cancelling(2.0)),
+    bounds=polynomial(lambda k, n, x: math.comb(n, k) * 2.0**k * eval_hermite(n - k, x), _without_cancelling(2.0)),
 )
 eval_hermitenorm = elementwise(
     "eval_hermitenorm",

@@ -19,10 +19,6 @@ from wengert.ops.traits import MORE, VALUES, Dtype
 from wengert.types import shape_of
 
 
-def _integral(a: Any, b: Any, *parameters: Any, integrand: Any) -> Any:
-    return integrand.integrate(a, b, parameters)
-
-
 class Integral(General):
     """An integral has any number of parameters."""
 
@@ -54,7 +50,7 @@ def _with_axes(dot: Any, shape: tuple[int, ...]) -> Any:
 
 integral = Integral(
     "integral",
-    _integral,
+    lambda a, b, *parameters, integrand: integrand.integrate(a, b, parameters),
     (),
     shape=lambda a, b, *parameters, integrand: integrand.shape,
     dtype=Dtype.DOUBLE,

@@ -75,8 +75,11 @@ _MOST = float(np.finfo(float).max)
 
 def in_single(x: Bounds) -> Bounds:
     """Bounds of a constant that is converted to single precision: outward, if it stands for what no float is."""
-    if x.lo is x.hi or x.lo.__class__ is not float:
+    if x.lo.__class__ is not float and x.lo.__class__ is not int:
         return x
+    if x.lo is x.hi:
+        one = np.float32(x.lo)
+        return Bounds(one, one)
     low, high = np.float32(x.lo), np.float32(x.hi)
     return Bounds(np.nextafter(low, np.float32(-math.inf)), np.nextafter(high, np.float32(math.inf)))
 

@@ -28,6 +28,7 @@ from wengert.ops.elementwise import (
     cosh,
     equal,
     exp,
+    expit,
     expm1,
     hypot,
     less,
@@ -49,7 +50,7 @@ from wengert.ops.elementwise import (
 from wengert.ops.enclosures import composed, composed_of_each, decreasing, increasing, increasing_composed, refused
 from wengert.ops.library import special
 from wengert.ops.op import in_kind
-from wengert.ops.rounding import Bounds, rounded_number
+from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, dtype_of
 
@@ -247,9 +248,6 @@ mills = elementwise(
 
 # -------------------------------------------------------------------------------------------------------- sigmoids
 
-expit = elementwise(
-    "expit", sc.expit, (lambda y, x: y * expit(-x),), bounds=composed(lambda x: reciprocal(1 + exp(-x)))
-)
 logit = elementwise(
     "logit",
     sc.logit,
@@ -486,11 +484,9 @@ def _sin_over(x: Any) -> Any:
     return sin(x) / x if is_complex(x) else sinc(x / math.pi, n=0)
 
 
-def _fresnel_bend(x: Bounds) -> Any:
-    return 3.1416 * maximum(absolute(x.lo), absolute(x.hi))
-
-
-_FRESNEL: Any = curved(_fresnel_bend, range=lambda: (-0.7799, 0.7799), slack=1e-13)
+_FRESNEL: Any = curved(
+    lambda x: 3.1416 * maximum(absolute(x.lo), absolute(x.hi)), range=lambda: (-0.7799, 0.7799), slack=1e-13
+)
 fresnel_s = elementwise("fresnel_s", lambda x: sc.fresnel(x)[0], (lambda y, x: sin(HALF_PI * x * x),), bounds=_FRESNEL)
 fresnel_c = elementwise("fresnel_c", lambda x: sc.fresnel(x)[1], (lambda y, x: cos(HALF_PI * x * x),), bounds=_FRESNEL)
 
@@ -505,15 +501,14 @@ spence = elementwise(
 )
 
 
-def _owens_t_in_a(y: Any, h: Any, a: Any) -> Any:
-    return exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a))
-
-
 _OWENS_T = cornered(range=(-0.25, 0.25), slack=1e-12, floor=1e-5)
 
 owens_t = elementwise(
     "owens_t",
     sc.owens_t,
-    (lambda y, h, a: -exp(-0.5 * h * h) * erf(a * h / SQRT_2) / (2 * SQRT_2PI), _owens_t_in_a),
+    (
+        lambda y, h, a: -exp(-0.5 * h * h) * erf(a * h / SQRT_2) / (2 * SQRT_2PI),
+        lambda y, h, a: exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a)),
+    ),
     bounds=lambda mode, op, args, params: _OWENS_T(mode, op, (absolute(args[0]), args[1]), params),
 )

@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,21 @@ def divided_differences(function: Any, w: np.ndarray, k: int) -> np.ndarray:
     return whole
 
 
+@dataclass(frozen=True)
+class ReciprocalBeyond:
+    """1/x, and zero where |x| is at most `rcond` times the largest eigenvalue: of it `pinv` is made."""
+
+    rcond: float
+    cut: float = 0.0
+
+    def among(self, w: np.ndarray) -> ReciprocalBeyond:
+        return ReciprocalBeyond(self.rcond, self.rcond * np.max(np.abs(w), initial=0))
+
+    def derivative(self, w: np.ndarray, k: int) -> np.ndarray:
+        stays = np.abs(w) > self.cut
+        return np.where(stays, (-1) ** k * math.factorial(k) / np.where(stays, w, 1) ** (k + 1), 0)
+
+
 # ------------------------------------------------------------------------------------------------------------- the row
 
 
@@ -141,7 +157,7 @@ def _of_one(a: np.ndarray, *directions: np.ndarray, function: Any) -> np.ndarray
     double = np.result_type(a, np.float64)
     w, v, inverse = _decomposed(a.astype(double))
     k = len(directions)
-    f = divided_differences(function, w, k)
+    f = divided_differences(function.among(w), w, k)
     if not k:
         y = (v * f) @ inverse
     else:
@@ -167,7 +183,7 @@ matrix_function = general(
     raises=VALUES,
     cost=MORE,
 )
-"""f(a) = g(a); `function.derivative(w, k)` is the k-th derivative of f at numbers w."""
+"""f(a) = g(a). For a matrix with eigenvalues w, f is `function.among(w)`; `derivative(z, k)` is its k-th at z."""
 
 
 class MatrixDerivative(General):

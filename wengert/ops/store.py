@@ -22,9 +22,9 @@ from wengert.ops.derive import elementwise, unfit, variadic_linear
 from wengert.ops.elementwise import equal, where
 from wengert.ops.enclosures import composed, stated
 from wengert.ops.index import (
-    FLAG,
     add_in_place,
     arrays_come_first,
+    axes_used,
     batched_place,
     counted,
     explicit,
@@ -156,7 +156,7 @@ def _at_different_places(
 
 def _rank_of_place(shape: tuple, arrays: Any, pattern: tuple) -> int:
     """How many axes has what a pattern names."""
-    used = sum(1 for item in pattern if item is not None and item is not FLAG)
+    used = axes_used(pattern)
     kept = sum(1 for item in pattern if item is None or item.__class__ is slice)
     return kept + len(shape) - used + max([1 if dtype_of(a).kind == "b" else ndim_of(a) for a in arrays], default=0)
 

@@ -30,7 +30,11 @@ from wengert.raised import class_named
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
-def _succeeds(*args: Any, attempted: str, error: str, **params: Any) -> Any:
+def _succeeds(*args: Any, attempted: str, error: str, each: tuple[bool, ...] = (), **params: Any) -> Any:
+    if each:
+        of_one = {"attempted": attempted, "error": error, **params}
+        examples = ([a[k] if m else a for a, m in zip(args, each, strict=True)] for k in range(_how_many(args, each)))
+        return np.array([_succeeds(*example, **of_one) for example in examples], bool)
     try:
         with np.errstate(all="ignore"):
             TABLE[attempted].impl(*args, **params)
@@ -41,15 +45,26 @@ def _succeeds(*args: Any, attempted: str, error: str, **params: Any) -> Any:
     return np.True_
 
 
+def _how_many(args: tuple, each: tuple[bool, ...]) -> int:
+    return shape_of(args[each.index(True)])[0]
+
+
+def _in_batch(args: Any, mapped: Any, params: dict) -> Any:
+    """One question with an answer for each example."""
+    return NotImplemented if "each" in params else call(succeeds, *args, each=tuple(mapped), **params)
+
+
 succeeds = derive.zero(
     "succeeds",
     _succeeds,
-    shape=lambda *args, **params: (),
+    shape=lambda *args, each=(), **params: (_how_many(args, each),) if each else (),
     dtype=lambda *args, **params: np.dtype(bool),
     raises=NEVER,
     cost=MORE,
+    batch=_in_batch,
 )
-"""False if the op named `attempted` raises an exception named `error`."""
+"""False if the op named `attempted` raises an exception named `error`; with `each`, which says what operands have a
+first axis of examples, for each of these."""
 
 
 class Handlers:
@@ -97,7 +112,7 @@ def _places_exist(shape: tuple, pattern: tuple, arrays: tuple) -> Iterator[Any]:
     """The conditions that an index names elements of an array, as far as that is not known."""
     axis, waiting = 0, iter(arrays)
     for item in explicit(pattern, len(shape)):
-        if item is None or item is FLAG:
+        if item is None or item is Ellipsis or item is FLAG:
             if item is FLAG:
                 next(waiting)
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from wengert import tree
 from wengert.errors import ConcretizationError, MismatchError
 
 _REMEDY = "give a function to Model.subject_to or Model.minimize: def cost(x): …, in which any Python may stand"
+
+T = TypeVar("T")
 
 
 class Expression:
@@ -212,17 +214,23 @@ def _value(x: Any) -> Any:
 
 def ordered(expressions: Sequence[Any]) -> list[Expression]:
     """These expressions and all they are made of, operands first."""
-    found: dict[int, Expression] = {}
-    pending: list[tuple[Any, bool]] = [(e, False) for e in reversed(expressions) if isinstance(e, Expression)]
+    among = lambda xs: [x for x in xs if isinstance(x, Expression)]
+    return operands_first(among(expressions), lambda e: among(tree.leaves((e.args, e.kwargs))))
+
+
+def operands_first(roots: Sequence[T], operands: Callable[[T], Sequence[T]]) -> list[T]:
+    """These things and all they are made of, each once, after its operands."""
+    found: dict[int, T] = {}
+    pending = [(x, False) for x in reversed(roots)]
     while pending:
-        e, seen = pending.pop()
-        if id(e) in found:
+        x, seen = pending.pop()
+        if id(x) in found:
             continue
         if seen:
-            found[id(e)] = e
-            continue
-        pending.append((e, True))
-        pending += [(x, False) for x in tree.leaves((e.args, e.kwargs)) if isinstance(x, Expression)]
+            found[id(x)] = x
+        else:
+            pending.append((x, True))
+            pending += [(y, False) for y in operands(x)]
     return list(found.values())
 
 

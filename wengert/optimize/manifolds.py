@@ -66,10 +66,6 @@ class Manifold:
         return function(x, d)
 
 
-def _not_unit(x: np.ndarray) -> Any:
-    return np.max(np.abs(np.sum(x * x, axis=-1) - 1), initial=0.0)
-
-
 def _no_rotation(x: np.ndarray) -> Any:
     skew = np.max(np.abs(np.swapaxes(x, -1, -2) @ x - np.eye(3)), initial=0.0)
     return np.maximum(skew, np.max(np.abs(np.linalg.det(x) - 1), initial=0.0))  # no reflection either
@@ -80,7 +76,9 @@ def _no_pose(x: np.ndarray) -> Any:
     return np.maximum(_no_rotation(x[..., :3, :3]), last)
 
 
-unit_quaternion = Manifold(retractions.of_quaternion, 3, (4,), True, _not_unit)
+unit_quaternion = Manifold(
+    retractions.of_quaternion, 3, (4,), True, lambda x: np.max(np.abs(np.sum(x * x, axis=-1) - 1), initial=0.0)
+)
 """Rotations as unit quaternions (w, x, y, z)."""
 SO3 = Manifold(retractions.of_rotation, 3, (3, 3), True, _no_rotation)
 """Rotation matrices."""

@@ -20,7 +20,7 @@ from wengert.optimize.objective import Objective, Unknowns, demand_function, exp
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
-from wengert.solvers.parameters import Parameters
+from wengert.solvers.parameters import depend_on_traced
 
 _FEW = 200
 """Up to so many unknowns products with the Hessian are worth their cost."""
@@ -99,7 +99,7 @@ def minimize(
     given_derivatives(others, "minimize")
     options, method = dict(options or {}), method or "auto"
     x0 = started(x0)
-    if Parameters((f, x0, args)).any:
+    if depend_on_traced((f, x0, args)):
         return _of_traced(f, x0, method, bounds, constraints, args, tol, options)
     unknowns = Unknowns(x0)
     jit = jit and not getattr(f, "is_compiled", False)  # as sum_over is, block by block

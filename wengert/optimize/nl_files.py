@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
-from wengert.optimize.expressions import evaluate, ordered
+from wengert.optimize.expressions import evaluate, operands_first, ordered
 
 if TYPE_CHECKING:
     from wengert.optimize.model import Model
@@ -312,7 +312,7 @@ class _Writer:
         self._order = order
         uses: Counter[int] = Counter(id(x) for t in _below(roots) for x in t.operands)
         uses.update(id(t) for t in roots)
-        self.shared = [t for t in _operands_first(roots) if uses[id(t)] > 1 and t.operands]
+        self.shared = [t for t in operands_first(roots, lambda t: t.operands) if uses[id(t)] > 1 and t.operands]
         self._number = {id(t): order.size + k for k, t in enumerate(self.shared)}
 
     def lines(self, terms: Sequence[Term], own: Term | None = None) -> Iterator[str]:
@@ -350,21 +350,6 @@ class _Writer:
             else:
                 found.append(s)
         return found
-
-
-def _operands_first(roots: Sequence[Term]) -> list[Term]:
-    done: dict[int, Term] = {}
-    pending = [(t, False) for t in reversed(roots)]
-    while pending:
-        t, seen = pending.pop()
-        if id(t) in done:
-            continue
-        if seen:
-            done[id(t)] = t
-        else:
-            pending.append((t, True))
-            pending += [(x, False) for x in t.operands]
-    return list(done.values())
 
 
 class _Layout:

@@ -18,7 +18,7 @@ from wengert.optimize.program import FEASIBLE, EngineResult, FlatProgram
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
-from wengert.solvers.parameters import Parameters
+from wengert.solvers.parameters import depend_on_traced
 
 _OWN = "interior-point"
 ENGINES: dict[str, Callable[..., EngineResult]] = {
@@ -100,7 +100,7 @@ def nlp(
     x0 = started(x0)
     if engine not in ("auto", *ENGINES):
         raise ValueError(f'engine is "auto" or one of {", ".join(ENGINES)}, not {engine!r}')
-    if Parameters((f, x0, equalities, inequalities, args)).any:
+    if depend_on_traced((f, x0, equalities, inequalities, args)):
         raise UnsupportedFunctionError(
             "optimize.nlp of traced values: its answer has no derivative, and it is no part of a compiled program",
             remedy="optimize.Model has derivatives of its optimum (solution.sensitivity); wg.qp and wg.lp, and "

@@ -16,7 +16,7 @@ from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
 from wengert.solvers.native import root
-from wengert.solvers.parameters import Parameters
+from wengert.solvers.parameters import depend_on_traced
 
 _FEW = 200
 """Up to so many unknowns the Jacobian is factorised as a dense matrix."""
@@ -75,7 +75,7 @@ def solve(
     args = args if isinstance(args, tuple) else (args,)
     options = dict(options or {})
     x0 = started(x0)
-    if Parameters((F, x0, args)).any:
+    if depend_on_traced((F, x0, args)):
         x = root(F, x0, *args, tol=tol, maxiter=options.get("maxiter", 100))
         layout = Layout(x0)
         value = of_vector(F, layout)(layout.ravel(x), *args)

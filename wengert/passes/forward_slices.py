@@ -15,7 +15,7 @@ from wengert.ir.analysis.ranges import NestBlock, bounds_around, nest
 from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Node, Operand, Ref, Var
 from wengert.ops.index import ARRAY
-from wengert.passes.rewrite import rebuilt
+from wengert.passes.rewrite import rebuilt, with_params
 
 
 def forward_slices(block: Block) -> Block:
@@ -31,8 +31,7 @@ def _rewritten(scope: NestBlock) -> Block:
     for i, node in enumerate(scope.block.nodes):
         inside = {which: s for (j, which), s in scope.inner.items() if j == i}
         blocks = {which: _rewritten(s) for which, s in inside.items()}
-        if any(node.params[which] is not b for which, b in blocks.items()):
-            node = Node(node.op, node.args, {**node.params, **blocks}, node.outs, node.sizes, node.source)
+        node = with_params(node, blocks)
         if node.op.name == "loop":
             node = _of_whole_arrays(scope, inside["body"], node, makers)
         nodes.append(node)

@@ -82,8 +82,12 @@ def with_blocks(node: Node, function: Callable[[Block], Block]) -> Node:
     """A node with its blocks replaced."""
     if not node.blocks:
         return node
-    changed = {key: function(p) for key, p in node.params.items() if p.__class__ is Block}
-    if all(node.params[key] is block for key, block in changed.items()):
+    return with_params(node, {key: function(p) for key, p in node.params.items() if p.__class__ is Block})
+
+
+def with_params(node: Node, changed: dict[str, Any]) -> Node:
+    """A node with some of its parameters replaced."""
+    if all(node.params[key] is p for key, p in changed.items()):
         return node
     return Node(node.op, node.args, {**node.params, **changed}, node.outs, node.sizes, node.source)
 

@@ -9,7 +9,7 @@ goes into one of these, by the name of the op whose node it replaces.
 
 from __future__ import annotations
 
-from wengert.ir.node import Block, Node
+from wengert.ir.node import Block
 from wengert.passes import algebra, cancel_maxima, contraction, diagonal, push_selections, resolve_control, structure
 from wengert.passes.fold import fold
 from wengert.passes.rewrite import rebuilt, with_blocks
@@ -25,13 +25,7 @@ for _family in _FAMILIES:
 
 def simplify(block: Block) -> Block:
     """A block in which identities have been applied."""
-    scope, results = rewritten(block, _rules_for, _inside_first)
+    scope, results = rewritten(
+        block, lambda node: _RULES.get(node.op.name, _ALWAYS), lambda node: with_blocks(node, simplify)
+    )
     return rebuilt(block, block.params, scope.nodes, results)
-
-
-def _rules_for(node: Node) -> tuple:
-    return _RULES.get(node.op.name, _ALWAYS)
-
-
-def _inside_first(node: Node) -> Node:
-    return with_blocks(node, simplify)

@@ -40,7 +40,16 @@ from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG, explicit
 from wengert.ops.op import TABLE
-from wengert.passes.rewrite import Environment, all_replaced, const, rebuilt, renamed, replaced, substituted
+from wengert.passes.rewrite import (
+    Environment,
+    all_replaced,
+    const,
+    rebuilt,
+    renamed,
+    replaced,
+    substituted,
+    with_params,
+)
 
 FEWEST = 8
 """Loops of fewer iterations stay as they are,"""
@@ -78,8 +87,7 @@ def _sunk(scope: NestBlock) -> Block:
             nodes += _Loop(scope, inside["body"], node).rewritten()
             continue
         blocks = {which: _sunk(s) for which, s in inside.items()}
-        if any(node.params[which] is not b for which, b in blocks.items()):
-            node = Node(node.op, node.args, {**node.params, **blocks}, node.outs, node.sizes, node.source)
+        node = with_params(node, blocks)
         nodes.append(node)
     return rebuilt(scope.block, scope.block.params, nodes, scope.block.results)
 
@@ -517,7 +525,7 @@ def _items(node: Node, arrays: Sequence[Operand]) -> list[Any] | None:
     """What a place is along each axis: an operand, or a slice; None if it is named in another way."""
     x = node.args[0]
     pattern = explicit(node.params["pattern"], x.type.ndim)
-    if node.sizes or any(item is None or item is FLAG for item in pattern):
+    if node.sizes or any(item is None or item is Ellipsis or item is FLAG for item in pattern):
         return None
     pattern += (slice(None),) * (x.type.ndim - len(pattern))
     remaining = iter(arrays)

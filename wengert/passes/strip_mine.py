@@ -38,6 +38,9 @@ from wengert.passes.strip_operands import Ends, Rows, Slices
 LARGE = 1 << 21
 """It is worth it if arrays with so many bytes in all need not lie in memory: more than fits into a core's cache."""
 
+READ_OFTEN = 1 << 19
+"""What several products or sums go through is read once where it has so many bytes: its strips stay nearer."""
+
 STRIP = 1 << 18
 """All arrays of a strip together have about so many bytes, so that they stay in the cache."""
 
@@ -88,7 +91,7 @@ def _best_run(block: Block, nodes: list[Node], is_whole: bool) -> _Run | None:
     readers = Counter(a for node in nodes if node.op.combine for a in set(node.args))
     for a, count in readers.items():
         n = a.type.shape[0] if a.type.ndim else 0
-        if count > 1 and isinstance(n, int) and n >= SHORTEST and _nbytes(a.type) >= LARGE:
+        if count > 1 and isinstance(n, int) and n >= SHORTEST and _nbytes(a.type) >= READ_OFTEN:
             runs.append(_Run(block, nodes, n, 0, a))
     runs = [run for run in runs if run.saves > 0 and (is_whole or not run.stacked or run.has_products)]
     return max(runs, key=lambda run: run.saves, default=None)
@@ -204,7 +207,7 @@ class _Run:
         # What is carried is read and written for every strip.
         spent = sum(_nbytes(v.type) for v in self.stacked) // 2
         spent += sum(_nbytes(v.type) for v in self.wanted) * self._cut_into[0] * self._cut_into[1]
-        return saved - spent if saved >= LARGE else 0
+        return saved - spent if saved >= (LARGE if self.source is None else READ_OFTEN) else 0
 
     @property
     def _narrowest(self) -> int:

@@ -174,6 +174,12 @@ def iterated(name: str, operator: Any, b: np.ndarray, method: str, tol: float, m
         method, options["restart"] = "gmres", min(n, 60)
         options["maxiter"] = 20 * n if maxiter is None else maxiter
     x, info = getattr(scipy.sparse.linalg, method)(operator, b, **options)
-    if info and np.linalg.norm(operator.matvec(x) - b) > 1e3 * tol * np.linalg.norm(b):
-        raise not_converged(name, f"{method} stopped after {info} iterations")
+    if info or not np.all(np.isfinite(x)):
+        if not np.linalg.norm(operator.matvec(x) - b) <= 1e3 * tol * np.linalg.norm(b):  # (it may be NaN)
+            raise not_converged(name, f"{method} {why_it_ended(info)}")
     return x
+
+
+def why_it_ended(info: int) -> str:
+    """What SciPy's iterations say with a number that is not zero, or with an answer that is not finite."""
+    return f"stopped after {info} iterations" if info > 0 else "broke down"

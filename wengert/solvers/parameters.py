@@ -17,6 +17,7 @@ from wengert.box.writing import settled
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.ops.op import Traced
 from wengert.ops.shape import reshape
+from wengert.running import differentiating
 from wengert.types import Aval, aval_of, dtype_of, shape_of
 
 
@@ -43,6 +44,11 @@ class Parameters:
         left.name = name
         plain = left.watched(self._lifted.with_real_numbers(values))
         return left.run(lambda: find(plain))
+
+
+def depend_on_traced(things: Any) -> bool:
+    """Whether functions or values depend on traced values. Where no transformation runs there are none."""
+    return differentiating() and Parameters(things).any
 
 
 def real(x: Any) -> Any:

@@ -28,7 +28,7 @@ from wengert.ops.shape import transpose
 from wengert.ops.solution import linear_solution
 from wengert.solvers.answer import Problem, solved
 from wengert.solvers.given import Given, not_converged
-from wengert.solvers.linear import System
+from wengert.solvers.linear import System, why_it_ended
 from wengert.solvers.parameters import Parameters, real, vector
 from wengert.solvers.told import Told
 from wengert.types import ndim_of, shape_of
@@ -75,8 +75,8 @@ def _square(name: str) -> None:
 
         def find(operator: Any, b: np.ndarray, values: Sequence[Any]) -> np.ndarray:
             x, info = original(operator, b, **others.put(values[count:]), **callback)
-            if info:
-                raise not_converged(full_name, f"it stopped after {info} iterations")
+            if info or not np.all(np.isfinite(x)):
+                raise not_converged(full_name, f"it {why_it_ended(info)}")
             return x
 
         system = System(full_name, lambda v, values: _times(of_matrix.put(values[:count]), v), find)

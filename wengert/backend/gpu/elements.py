@@ -23,7 +23,7 @@ from wengert.backend.gpu.scalar import KernelContext, combined, flat, gathered, 
 from wengert.backend.llvm.arrays.buffer import I64, load_element
 from wengert.backend.llvm.scalars.values import constant, convert
 from wengert.ir.node import Node
-from wengert.ops.index import explicit
+from wengert.ops.index import axes_used, explicit
 
 
 class OperandLayout(NamedTuple):
@@ -166,9 +166,9 @@ class Elements:
     def know(self, wanted: Sequence[tuple[Any, Coordinates]]) -> None:
         """Compute elements together, so that they are known.
 
-        Divisions and roots have a quick way for numbers of usual size and another for all others. Where it is chosen,
-        nothing else can go on. So all elements are computed in the quick way first, and all of them again if any number
-        on the way was not usual.
+        Divisions, roots, exp, tanh, sin and cos have a quick way for numbers of usual size and another for all others.
+        Where it is chosen, nothing else can go on. So all elements are computed in the quick way first, and all of them
+        again if any number on the way was not usual.
         """
         cx, b = self.cx, self.cx.builder
         cx.doubts, cx.inverse_roots = [], {}
@@ -260,7 +260,7 @@ def fitted(coordinates: Coordinates, shape: Sequence[Any]) -> Coordinates:
 def _in_full(pattern: tuple, ndim: int) -> tuple:
     """A pattern with an entry for every axis."""
     pattern = explicit(pattern, ndim)
-    return pattern + (slice(None),) * (ndim - sum(1 for place in pattern if place is not None))
+    return pattern + (slice(None),) * (ndim - axes_used(pattern))
 
 
 def _broadcast_to(es: Elements, node: Node, cs: Coordinates) -> Any:

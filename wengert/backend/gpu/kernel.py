@@ -74,7 +74,7 @@ def tiling_for(region: Any, threads: int, lanes: int) -> Tiling:
     tile = _tile(region, kept, length, threads)
     own = {k for k, n in zip(kept, tile, strict=True) if n == shape[k]}
     in_a_row = max(k for k in range(len(shape)) if k not in own) in axes
-    parts = _parts(length, region.kept // math.prod(tile), in_a_row, threads, lanes)
+    parts = _parts(length, region.kept // math.prod(tile), in_a_row, threads, lanes, 8 if region.inside else 32)
     return Tiling(tile, parts, in_a_row, min(parts, lanes) if in_a_row else 1)
 
 
@@ -101,17 +101,18 @@ def _tile(region: Any, kept: Sequence[int], length: int, threads: int) -> tuple[
     return tuple(tile)
 
 
-def _parts(length: int, tiles: int, in_a_row: bool, threads: int, lanes: int) -> int:
-    """How many threads share the work for the numbers of a tile."""
-    if length <= _FEW:
+def _parts(length: int, tiles: int, in_a_row: bool, threads: int, lanes: int, own: int) -> int:
+    """How many threads share the work for the numbers of a tile, each for about `own` elements: more where these are
+    only read, since a further kernel takes longer."""
+    if length <= 2 * own and (not in_a_row or length <= _FEW):
         return 1
     if in_a_row:
         few = min(lanes, 8 if length < 256 else 32)
-        more = min(threads // (tiles * few), -(-length // (8 * lanes)))
+        more = min(threads // (tiles * few), -(-length // (own * lanes)))
         return few if more < 2 else lanes * more
     if threads < 2 * tiles:
         return 1
-    chunk = -(-length // min(threads // tiles, -(-length // 8)))
+    chunk = -(-length // min(threads // tiles, -(-length // own)))
     return -(-length // chunk)
 
 
@@ -158,14 +159,15 @@ def _largest(region: Any, layouts: Sequence[OperandLayout]) -> int:
     return max(sizes)
 
 
-def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, tiling: Tiling | None = None) -> str:
+def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, shared: Tiling | int = 1) -> str:
     """The kernel of a region, for operands that lie so. Its parameters are the inputs, the outputs, and for each
-    reduction where the numbers of the threads go; a reduction along some axes has a tiling."""
+    reduction where the numbers of the threads go; a reduction along some axes has a tiling, one of everything a number
+    of threads that join what they have found."""
     k = KernelWriter(region, layouts, name)
-    if len(region.axes) < len(region.shape):
-        _write_reduction(k, region, tiling or tiling_for(region, 1, 1))
+    if isinstance(shared, Tiling):
+        _write_reduction(k, region, shared)
     else:
-        _write_elements(k, region)
+        _write_elements(k, region, shared)
     return str(k.module)
 
 
@@ -198,10 +200,20 @@ class Totals:
                 phi.add_incoming(ir.Constant(phi.type, ir.Undefined), entry)
                 phi.add_incoming(total, self._k.b.block)
 
-    def join(self, lanes: int) -> None:
+    def leave(self, others: Sequence[ir.Block], latch: ir.Block) -> None:
+        """After the loop, in a block that others reach as well, which have found nothing."""
+        for n, totals in enumerate(self._after):
+            phis = [self._k.b.phi(x.type) for x in totals]
+            for phi, x in zip(phis, totals, strict=True):
+                phi.add_incoming(x, latch)
+                for block in others:
+                    phi.add_incoming(ir.Constant(x.type, ir.Undefined), block)
+            self._after[n] = phis
+
+    def join(self, lanes: int, among: tuple[ir.Value, int] | None = None) -> None:
         """Let the first of so many threads in a row have what all of them have found, by halves."""
         for n, (node, _) in enumerate(self._nodes):
-            self._after[n] = joined_lanes(self._k, node, self._after[n], lanes)
+            self._after[n] = joined_lanes(self._k, node, self._after[n], lanes, among)
 
     def store(self, number: Callable[[tuple[int, ...]], ir.Value]) -> None:
         """Leave the numbers where they belong among those of each reduction."""
@@ -227,8 +239,8 @@ def _counted(k: KernelWriter, region: Any, i: ir.Value) -> Coordinates:
         or any(n % m for n, m in zip(shape[-2:], _PATCH, strict=True))
         or not (is_turned or reads_other_rows(region))
     ):
-        found = es.coordinates(k.small(i), shape)
-        es.know_offset(found, contiguous(shape), i)
+        found = es.coordinates(i, shape)
+        es.know_offset(found, contiguous(shape), i if k.kind == I64 else k.b.sext(i, I64))
         return found
     sizes = [_PATCH, _TURNED] if is_turned else [_PATCH]
     """How many elements each of the steps goes on that the numbers of two axes count."""
@@ -236,7 +248,7 @@ def _counted(k: KernelWriter, region: Any, i: ir.Value) -> Coordinates:
         tuple([n // m for n, m in zip(whole, part, strict=True)])
         for whole, part in zip([shape[-2:], *sizes], [*sizes, (1, 1)], strict=True)
     ]
-    parts = es.coordinates(k.small(i), [*shape[:-2], *[n for pair in counts for n in pair]])
+    parts = es.coordinates(i, [*shape[:-2], *[n for pair in counts for n in pair]])
     outer = parts[: len(shape) - 2]
     inner = []
     for axis in range(2):
@@ -279,23 +291,27 @@ def read_ahead(k: KernelWriter, region: Any, points: Sequence[Coordinates]) -> N
                 k.elements.at(a, point)
 
 
-def _write_elements(k: KernelWriter, region: Any) -> None:
+def _write_elements(k: KernelWriter, region: Any, joined: int) -> None:
+    """`joined`: so many threads in a row join what they have found of reductions. Those that have found nothing are
+    there, too, to run in step."""
     b, es = k.b, k.elements
-    entry, loop, done, end = b.block, *[b.append_basic_block(n) for n in ("loop", "done", "end")]
-    size = I64(math.prod(region.shape))
-    first, step = b.call(k.thread, []), b.call(k.threads, [])
-    b.cbranch(b.icmp_unsigned("<", first, size), loop, end)
+    entry, loop, done, last, end = b.block, *[b.append_basic_block(n) for n in ("loop", "done", "last", "end")]
+    number, thread = k.kind, b.call(k.thread, [])
+    size, first, step = number(math.prod(region.shape)), k.small(thread), k.small(b.call(k.threads, []))
+    has_any = b.icmp_unsigned("<", first, size)
+    b.cbranch(has_any, loop, done if joined > 1 else end)
     b.position_at_end(loop)
-    i = b.phi(I64)
+    i = b.phi(number)
     i.add_incoming(first, entry)
     totals, many, after = Totals(k, region), at_a_time(region), i
     with es.scope():
         points = []
         for _ in range(many):
-            at = after if many == 1 else b.select(b.icmp_unsigned("<", after, size), after, I64(size.constant - 1))
+            at = after if many == 1 else b.select(b.icmp_unsigned("<", after, size), after, number(size.constant - 1))
             points.append(_counted(k, region, at))
             after = b.add(after, step)
         read_ahead(k, region, points)
+        know_all(k, region, points)
         for coordinates in points:
             place = es.offset(coordinates, contiguous(region.shape))
             for out, argument in zip(region.outputs, k.outs, strict=False):
@@ -303,9 +319,17 @@ def _write_elements(k: KernelWriter, region: Any) -> None:
         totals.take(b.icmp_unsigned("==", i, first), lambda _: points[0])
     i.add_incoming(after, b.block)
     totals.close(entry)
+    latch = b.block
     b.cbranch(b.icmp_unsigned("<", after, size), loop, done)
     b.position_at_end(done)
-    totals.store(lambda _: first)
+    if joined > 1:
+        totals.leave([entry], latch)
+        totals.join(joined, (first, size.constant))
+        b.cbranch(b.and_(has_any, b.icmp_unsigned("==", b.urem(first, number(joined)), number(0))), last, end)
+    else:
+        b.branch(last)
+    b.position_at_end(last)
+    totals.store(lambda _: b.udiv(thread, I64(joined)))
     b.branch(end)
     b.position_at_end(end)
     b.ret_void()
@@ -384,8 +408,7 @@ def _write_reduction(k: KernelWriter, region: Any, tiling: Tiling) -> None:
             several.append({place: merged(own(place), along, axes) for place in totals.places})
             after = b.add(after, step)
         read_ahead(k, region, [point for points in several if many > 1 for point in points.values()])
-        if tiling.numbers > 1:
-            know_all(k, region, [point for points in several for point in points.values()])
+        know_all(k, region, [point for points in several for point in points.values()])
         for points in several:
             store_outputs(k, region, list(points.values()))
             totals.take(b.icmp_unsigned("==", r, start), points.__getitem__)

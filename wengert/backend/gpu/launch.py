@@ -17,6 +17,9 @@ from wengert.ops.op import TABLE
 from wengert.running import running
 from wengert.types import SCALARS
 
+Shared = Tiling | Crossing | int
+"""How threads share the work of a region. Where everything is reduced, or nothing: how many join what they found."""
+
 
 def value_of(a: Any, values: dict) -> Any:
     """The value of an operand."""
@@ -42,9 +45,7 @@ def usual(a: Any) -> OperandLayout:
     return OperandLayout(a.type.dtype, contiguous(a.type.shape))
 
 
-def kernel_for(
-    region: KernelRegion, operands: Sequence[Any], device: Any, shared: Tiling | Crossing | None = None
-) -> Any:
+def kernel_for(region: KernelRegion, operands: Sequence[Any], device: Any, shared: Shared | None = None) -> Any:
     """The kernel for operands that lie like these."""
     key = tuple([x.__class__ if _is_number(x) else x.strides for x in operands])
     kernel = region.kernels.get(key)
@@ -54,12 +55,21 @@ def kernel_for(
     return kernel
 
 
-def text_of(region: KernelRegion, layouts: Sequence[OperandLayout], shared: Tiling | Crossing | None = None) -> str:
+def text_of(region: KernelRegion, layouts: Sequence[OperandLayout], shared: Shared | None = None) -> str:
     """A kernel of a region in LLVM's language, for operands that lie so."""
+    shared = shared or _sharing(region, 1, 1)
+    if isinstance(shared, Crossing):
+        return write_crossing(region, layouts, "wg_kernel", shared)
+    return write_kernel(region, layouts, "wg_kernel", shared)
+
+
+def _sharing(region: KernelRegion, threads: int, lanes: int) -> Shared:
+    """How about so many threads, of which `lanes` run in step, share the work of a region."""
     if region.crossing:
-        crossing = shared if isinstance(shared, Crossing) else crossing_for(region, 1, 1)
-        return write_crossing(region, layouts, "wg_kernel", crossing)
-    return write_kernel(region, layouts, "wg_kernel", None if isinstance(shared, Crossing) else shared)
+        return crossing_for(region, threads, lanes)
+    if len(region.axes) < len(region.shape):
+        return tiling_for(region, threads, lanes)
+    return lanes if region.reductions else 1
 
 
 _WAVES = 4
@@ -130,11 +140,11 @@ class _Left(NamedTuple):
         return _Left(kept, tiling.parts // tiling.joined, tiling.in_a_row)
 
 
-def _threads(region: KernelRegion, shared: Tiling | Crossing | None, device: Any) -> tuple[int, list[_Left]]:
+def _threads(region: KernelRegion, shared: Shared, device: Any) -> tuple[int, list[_Left]]:
     """How many threads compute a region, and what they leave of each reduction."""
-    if shared is None:
+    if isinstance(shared, int):
         threads = threads_for(region, device)
-        return threads, [_Left(1, threads, True)] * len(region.reductions)
+        return threads, [_Left(1, -(-threads // shared), True)] * len(region.reductions)
     if isinstance(shared, Crossing):
         down, across = (
             _Left(region.kept, shared.parts, False),
@@ -157,14 +167,11 @@ def _argument(x: Any) -> Any:
     return x
 
 
-def _shared(region: KernelRegion, device: Any) -> Tiling | Crossing | None:
-    """How threads share the work of a reduction along axes."""
-    if len(region.axes) == len(region.shape):
-        return None
+def _shared(region: KernelRegion, device: Any) -> Shared:
+    """How threads of a device share the work of a region."""
     found = region.kernels.get("shared")
     if found is None:
-        choose = crossing_for if region.crossing else tiling_for
-        found = region.kernels["shared"] = choose(region, device.width * device.blocks, device.lanes)
+        found = region.kernels["shared"] = _sharing(region, device.width * device.blocks, device.lanes)
     return found
 
 

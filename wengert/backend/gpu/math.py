@@ -6,7 +6,8 @@ read as formulas. What a function and its derivative have in common is computed 
 
 What kernels wait for is how many instructions there are, most of all those of double precision. So exp, tanh, sin and
 cos have a short way for usual arguments, and take another for those that are huge, infinite or NaN (`_usually`), and
-quotients by one divisor share its inverse (`quotient`).
+quotients by one divisor share its inverse (`quotient`). Where a kernel asks once whether any number was unusual
+(`Elements.know`), the short ways have no branch at all.
 
 exp, tanh, sin, cos, log and sinh of single precision are computed in single precision, the others in double precision
 and rounded.
@@ -84,6 +85,7 @@ class _Body:
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.long_calls = 0
         self.addresses: dict[str, int] = {}
+        self.doubts = None  # functions are right for all numbers, or written by themselves
 
     def device_math(self, name: str, *values: ir.Value) -> ir.Value | None:
         return math_call(self, name, *values)
@@ -108,11 +110,7 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
             return b.fptrunc(y, F32)
     suffix, dtype = ("", DOUBLE) if kind == F64 else ("_single", SINGLE)
     if name in TWINS:
-        write, which, number, is_of_negative = TWINS[name]
-        symbol = write.__name__ + suffix
-        function = cx.module.globals.get(symbol) or _write_twins(cx.module, symbol, write, number, kind)
-        (x,) = values
-        return b.extract_value(b.call(function, [b.fneg(x) if is_of_negative else x]), which)
+        return _twin(cx, *TWINS[name], values[0])
     symbol = f"wg_{name}{suffix}"
     function = cx.module.globals.get(symbol)
     if function is None:
@@ -132,12 +130,23 @@ def _internal(module: ir.Module, symbol: str, result: ir.Type, count: int = 1, k
     return internal_function(module, symbol, result, [kind] * count, "nounwind", "willreturn", "memory(none)")
 
 
-def _write_twins(module: ir.Module, symbol: str, write: Callable, number: int, kind: ir.Type) -> ir.Function:
-    function = _internal(module, symbol, ir.LiteralStructType([kind] * number), 1, kind)
-    body, dtype = _Body(module, function), DOUBLE if kind == F64 else SINGLE
-    found = write(Lane(body, function.args[0], dtype))
-    _return(body.builder, function, *[lane_of(body, y, dtype).value for y in found])
-    return function
+def _twin(cx: Any, twins: Twins, which: int, is_of_negative: bool, x: ir.Value) -> ir.Value:
+    """One of functions that have most of their work in common. Where code is written that is right for usual numbers
+    only, it has no branch, and a doubt about x instead."""
+    b, kind = cx.builder, x.type
+    dtype = DOUBLE if kind == F64 else SINGLE
+    is_usual = cx.doubts is not None
+    symbol = f"wg_{twins.name}{'' if kind == F64 else '_single'}{'_usually' if is_usual else ''}"
+    function = cx.module.globals.get(symbol)
+    if function is None:
+        function = _internal(cx.module, symbol, ir.LiteralStructType([kind] * twins.number), 1, kind)
+        body = _Body(cx.module, function)
+        found = (twins.usual if is_usual else twins.every)(Lane(body, function.args[0], dtype))
+        _return(body.builder, function, *[lane_of(body, y, dtype).value for y in found])
+    if is_usual:
+        size, most = _size(Lane(cx, x, dtype), twins.bounds[kind])
+        cx.doubts.append(b.fcmp_unordered(">=", size, most))
+    return b.extract_value(b.call(function, [b.fneg(x) if is_of_negative else x]), which)
 
 
 # ------------------------------------------------------------------------------------------------- sines and cosines
@@ -185,8 +194,12 @@ def _polynomial(z: Lane, coefficients: tuple[float, ...]) -> Any:
 
 def _usually(x: Lane, bound: float, usual: Callable[[], Sequence[Any]], other: Callable[[], Sequence[Any]]) -> list:
     """What one function computes if |x| < bound, and another one otherwise, also for NaN: a branch."""
-    size, most = (_high_word(x), _as_high_word(bound)) if x.dtype == DOUBLE else (abs(x).value, F32(bound))
-    return _one_of_two(x, x.b.fcmp_ordered("<", size, most), usual, other)
+    return _one_of_two(x, x.b.fcmp_ordered("<", *_size(x, bound)), usual, other)
+
+
+def _size(x: Lane, bound: float) -> tuple[ir.Value, ir.Value]:
+    """|x| and a bound, to compare."""
+    return (_high_word(x), _as_high_word(bound)) if x.dtype == DOUBLE else (abs(x).value, F32(bound))
 
 
 def _high_word(x: Lane) -> ir.Value:
@@ -310,18 +323,23 @@ def _both(r: Lane) -> tuple[Any, Any]:
     return sine, _fused(z, _polynomial(z, (-0.5, *of_cosine)), 1.0)
 
 
-def wg_sin_and_cos(x: Lane) -> Sequence[Any]:
-    def of_reduced(r: Lane, k: ir.Value) -> list[Any]:
-        sine, cosine = _both(r)
-        return [_in_quarter(k, sine, cosine), _in_quarter(x.b.add(k, k.type(1)), sine, cosine)]
-
+def _sin_and_cos(x: Lane) -> list[Any]:
     def in_double() -> list[Any]:
         wide = x.b.fpext(x.value, F64)
         return [x.like(x.b.fptrunc(math_call(x.cx, name, wide), F32)) for name in ("sin", "cos")]
 
     if x.dtype == DOUBLE:
-        return of_reduced(*_reduced(x))
-    return _usually(x, _LARGE_SINGLE, lambda: of_reduced(*_subtracted(x, _HALF_PI_SINGLE)), in_double)
+        return _of_reduced(*_reduced(x))
+    return _usually(x, _LARGE_SINGLE, lambda: _usual_sin_and_cos(x), in_double)
+
+
+def _usual_sin_and_cos(x: Lane) -> list[Any]:
+    return _of_reduced(*_subtracted(x, _HALF_PI if x.dtype == DOUBLE else _HALF_PI_SINGLE))
+
+
+def _of_reduced(r: Lane, k: ir.Value) -> list[Any]:
+    sine, cosine = _both(r)
+    return [_in_quarter(k, sine, cosine), _in_quarter(r.b.add(k, k.type(1)), sine, cosine)]
 
 
 def _in_quarter(k: ir.Value, sine: Lane, cosine: Lane) -> Any:
@@ -382,41 +400,52 @@ def _acos(x: Lane) -> Any:
 # ----------------------------------------------------------------------------------- exponentials and logarithms
 
 
-def wg_exp_and_tanh(x: Lane) -> Sequence[Any]:
+_FAR, _FAR_SINGLE = 350.0, 43.0
+
+
+def _exp_and_tanh(x: Lane) -> list[Any]:
+    def far() -> list[Any]:
+        exponential, slope = [x.like(vector_math.exp(_numbers_at(x), t.value)) for t in (x, -2.0 * abs(x))]
+        return [exponential, select(np.isnan(x), x, np.copysign(1.0, -x)), 4.0 * slope]
+
+    return _usually(x, _FAR if x.dtype == DOUBLE else _FAR_SINGLE, lambda: _usual_exp_and_tanh(x), far)
+
+
+def _usual_exp_and_tanh(x: Lane) -> list[Any]:
     """exp x, and what begins like it: tanh −x and its derivative there.
 
     With x = r + k·log 2 and p = exp(r) − 1, known well also near zero, exp x is 2ᵏ·(1 + p): usually k is added to the
     exponent. tanh −x is −e/(2 + e), and its derivative 4·(1 + e)/(2 + e)², with e = exp(2x) − 1 = 4ᵏ·(1 + q) − 1 and
     q = 2p + p².
     """
-    b, kind = x.b, x.value.type
-    bits, digits, bound, of_exp = (
-        (I64, 52, 350.0, vector_math.EXP_DOUBLE) if kind == F64 else (I32, 23, 43.0, vector_math.EXP_SINGLE)
-    )
+    kind = x.value.type
+    of_exp = vector_math.EXP_DOUBLE if kind == F64 else vector_math.EXP_SINGLE
+    r, shifted = _modulo_log2(x)
+    p = _fused(r * r, _polynomial(r, of_exp), r)
+    exponential = _with_exponent_more(p + 1.0, shifted)
+    q = _fused(p, p, p + p)
+    scale = _with_exponent_more(x.like(kind(1.0)), shifted, 1)
+    e = _fused(scale, q, scale - 1.0)
+    under = 2.0 + e
+    inverse = _inverse(under)
+    y = e * inverse
+    y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
+    slope = (q + 1.0) * _with_exponent_more(x.like(kind(4.0)), shifted, 1) * inverse * inverse
+    return [exponential, np.copysign(y, -x), slope]
 
-    def moved(y: Any, k: ir.Value, places: int) -> Lane:
-        """A number with something added to its exponent."""
-        return x.like(b.bitcast(b.add(b.bitcast(y.value, bits), b.shl(k, bits(places))), kind))
 
-    def usual() -> list[Any]:
-        r, shifted = _modulo_log2(x)
-        rest, k = _polynomial(r, of_exp), b.bitcast(shifted.value, bits)
-        p = _fused(r * r, rest, r)
-        exponential = moved(p + 1.0, k, digits)
-        q = _fused(p, p, p + p)
-        scale = moved(x.like(kind(1.0)), k, digits + 1)
-        e = _fused(scale, q, scale - 1.0)
-        under = 2.0 + e
-        inverse = _inverse(under)
-        y = e * inverse
-        y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
-        return [exponential, np.copysign(y, -x), (q + 1.0) * moved(scale, bits(2), digits) * inverse * inverse]
-
-    def far() -> list[Any]:
-        exponential, slope = [x.like(vector_math.exp(_numbers_at(x), t.value)) for t in (x, -2.0 * abs(x))]
-        return [exponential, select(np.isnan(x), x, np.copysign(1.0, -x)), 4.0 * slope]
-
-    return _usually(x, bound, usual, far)
+def _with_exponent_more(y: Lane, shifted: Lane, doublings: int = 0) -> Lane:
+    """y times 2ᵏ, or 4ᵏ for one doubling, by adding to its exponent; k stands in the last bits of `shifted`. Of double
+    precision that is one instruction for the high word, where two would add 64 bits."""
+    b, kind = y.b, y.value.type
+    if kind == F32:
+        more = b.shl(b.bitcast(shifted.value, I32), I32(23 + doublings))
+        return y.like(b.bitcast(b.add(b.bitcast(y.value, I32), more), kind))
+    words = ir.VectorType(I32, 2)
+    low, high = I32(0), I32(1)
+    more = b.shl(b.extract_element(b.bitcast(shifted.value, words), low), I32(20 + doublings))
+    own = b.bitcast(y.value, words)
+    return y.like(b.bitcast(b.insert_element(own, b.add(b.extract_element(own, high), more), high), kind))
 
 
 def _inverse(x: Lane) -> Any:
@@ -642,17 +671,23 @@ LANES: dict[str, Callable] = {
 """By their names in C. What is not here has no code on a GPU, and is left to the library of the arrays."""
 
 
-class Twin(NamedTuple):
-    """A function that has most of its work in common with others: who writes all of them, which of how many it is, and
-    whether it is found at −x, where those are that it is usually seen with."""
+class Twins(NamedTuple):
+    """Functions that have most of their work in common, and how many: for every x, and without a branch for usual ones,
+    below a bound."""
 
-    write: Callable
-    which: int
+    name: str
+    every: Callable[[Lane], list]
+    usual: Callable[[Lane], list]
     number: int
-    is_of_negative: bool = False
+    bounds: dict[ir.Type, float]
 
 
-TWINS: dict[str, Twin] = {
-    "sin": Twin(wg_sin_and_cos, 0, 2), "cos": Twin(wg_sin_and_cos, 1, 2), "exp": Twin(wg_exp_and_tanh, 0, 3),
-    "tanh": Twin(wg_exp_and_tanh, 1, 3, True), "sech_squared": Twin(wg_exp_and_tanh, 2, 3, True),
+_SIN_AND_COS = Twins("sin_and_cos", _sin_and_cos, _usual_sin_and_cos, 2, {F64: _LARGE, F32: _LARGE_SINGLE})
+_EXP_AND_TANH = Twins("exp_and_tanh", _exp_and_tanh, _usual_exp_and_tanh, 3, {F64: _FAR, F32: _FAR_SINGLE})
+
+TWINS: dict[str, tuple[Twins, int, bool]] = {
+    "sin": (_SIN_AND_COS, 0, False), "cos": (_SIN_AND_COS, 1, False), "exp": (_EXP_AND_TANH, 0, False),
+    "tanh": (_EXP_AND_TANH, 1, True), "sech_squared": (_EXP_AND_TANH, 2, True),
 }  # fmt: skip
+"""By the name in C: with which others it is written, which of these it is, and whether it is found at −x, where those
+are that it is usually seen with."""

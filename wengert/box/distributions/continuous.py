@@ -345,10 +345,6 @@ def _truncnorm_spare(a: Any, b: Any) -> Any:
     return np.where(all_of(np.isinf(a), np.isinf(b)), 0.0, inner)
 
 
-def _truncnorm_entropy(a: Any, b: Any) -> Any:
-    return 0.5 * (1 + LOG_2PI) + _log_mass(a, b) + 0.5 * _end_terms(a, b, 1)
-
-
 def _end_terms(a: Any, b: Any, power: int) -> Any:
     """(aᵖ·φ(a) − bᵖ·φ(b))/(Φ(b) − Φ(a)); infinite ends give nothing."""
     log_total = _log_mass(a, b)
@@ -407,7 +403,7 @@ CONTINUOUS["truncnorm"] = Continuous(
     logsf=lambda z, a, b: _log_mass(z, b) - _log_mass(a, b),
     ppf=_truncnorm_ppf,
     isf=lambda q, a, b: -_truncnorm_ppf(q, -b, -a),
-    entropy=_truncnorm_entropy,
+    entropy=lambda a, b: 0.5 * (1 + LOG_2PI) + _log_mass(a, b) + 0.5 * _end_terms(a, b, 1),
     mean=_truncnorm_moment(lambda a, b: _end_terms(a, b, 0), 0),
     var=_truncnorm_moment(lambda a, b: 1 + _end_terms(a, b, 1) - _end_terms(a, b, 0) ** 2, 1),
 )
@@ -532,10 +528,6 @@ def _f_cdf(z: Any, m: Any, n: Any) -> Any:
     return sc.betainc(0.5 * m, 0.5 * n, w / (1 + w))
 
 
-def _f_sf(z: Any, m: Any, n: Any) -> Any:
-    return sc.betainc(0.5 * n, 0.5 * m, 1 / (1 + _odds(z, m, n)))
-
-
 def _f_logcdf(z: Any, m: Any, n: Any) -> Any:
     w = _odds(z, m, n)
     return log_betainc(0.5 * m, 0.5 * n, w / (1 + w), 1 / (1 + w))
@@ -564,7 +556,7 @@ CONTINUOUS["f"] = on_half_line(
     logpdf=_f_logpdf,
     pdf=_f_pdf,
     cdf=_f_cdf,
-    sf=_f_sf,
+    sf=lambda z, m, n: sc.betainc(0.5 * n, 0.5 * m, 1 / (1 + _odds(z, m, n))),
     logcdf=_f_logcdf,
     logsf=_f_logsf,
     ppf=_f_ppf,

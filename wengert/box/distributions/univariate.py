@@ -70,11 +70,9 @@ def split(mask: Any, yes: Formula, no: Formula, args: tuple, spare_yes: tuple, s
 
 def log1mexp(u: Any) -> Any:
     """log(1 − exp(−u)) for u ≥ 0 (Mächler 2012)."""
-    return split(u < math.log(2), _log_expm1, lambda u: np.log1p(-np.exp(-u)), (u,), (0.5,), (1.0,))
-
-
-def _log_expm1(u: Any) -> Any:
-    return np.log(-np.expm1(-u))
+    return split(
+        u < math.log(2), lambda u: np.log(-np.expm1(-u)), lambda u: np.log1p(-np.exp(-u)), (u,), (0.5,), (1.0,)
+    )
 
 
 def log_of(p: Any, complement: Any) -> Any:

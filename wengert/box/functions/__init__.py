@@ -33,7 +33,7 @@ from wengert.box.functions import (  # noqa: F401  (each fills the tables)
     padding,
     peaks,
     piecewise,
-    polynomial_classes,
+    polynomial_families,
     polynomials,
     products,
     quadrature,

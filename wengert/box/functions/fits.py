@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from wengert.box.contents import Holder
-from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
+from wengert.box.dispatch import FUNCTIONS, OPERANDS, implements, implements_blind
 from wengert.box.functions.lengths import agree, most
-from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.operands import answer, array, cast, join
 from wengert.box.functions.polynomials import (
     convolve,
     polyadd,
@@ -170,6 +170,7 @@ class Poly1d(Holder):
 
     all: Any
     variable: Any
+    __class__ = property(lambda self: np.poly1d)  # as `isinstance` asks
 
     def __init__(self, c_or_r: Any, r: bool = False, variable: Any = None):
         if isinstance(c_or_r, (Poly1d, np.poly1d)):
@@ -253,6 +254,14 @@ class Poly1d(Holder):
     def __neg__(self) -> Poly1d:
         return Poly1d(-self.all)
 
+    def __pos__(self) -> Poly1d:
+        return self
+
+    def __eq__(self, other: Any) -> Any:
+        if not _is_polynomial(other):
+            return NotImplemented
+        return bool(FUNCTIONS[np.array_equal](self.coeffs, Poly1d(other).coeffs))
+
     def __pow__(self, power: int) -> Poly1d:
         found: Any = np.ones(1)
         for _ in range(power):
@@ -265,7 +274,15 @@ class Poly1d(Holder):
         return Poly1d(self.all / other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return FUNCTIONS[np.polydiv](Poly1d(other), self)
+        if np.ndim(_other(other)):
+            return FUNCTIONS[np.polydiv](Poly1d(other), self)
+        return Poly1d(other / self.coeffs)
+
+    def __str__(self) -> str:
+        return answer(lambda c: str(np.poly1d(c)), self.coeffs)
+
+    def __repr__(self) -> str:
+        return answer(lambda c: repr(np.poly1d(c)), self.coeffs)
 
 
 def lagrange(x: Any, w: Any) -> Poly1d:
@@ -324,3 +341,13 @@ implements(np.polyval)(_composed)
 for _function in _TAKE_POLYNOMIALS[1:]:
     implements(_function)(_of_polynomials(FUNCTIONS[_function]))
 implements_blind(np.poly1d)(Poly1d)
+
+
+def _with_polynomial(op: Any, x: Any, y: Any) -> Any:
+    """An operator between a traced value and a polynomial: for NumPy's numbers a polynomial is its coefficients."""
+    if any(isinstance(v, Traced) and v._is_python_number for v in (x, y)):  # type: ignore[attr-defined]
+        return NotImplemented
+    return op(*[v.coeffs if _is_polynomial(v) else v for v in (x, y)])
+
+
+OPERANDS[np.poly1d] = OPERANDS[Poly1d] = _with_polynomial

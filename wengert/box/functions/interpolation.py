@@ -19,17 +19,7 @@ from wengert.box.functions import newton, scattered
 from wengert.box.functions.fits import lagrange
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
 from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
-from wengert.box.functions.operands import (
-    answer,
-    array,
-    demand,
-    holds_traced,
-    interval_in,
-    join,
-    part,
-    pick,
-    stacked,
-)
+from wengert.box.functions.operands import answer, array, demand, holds_traced, interval_in, join, part, pick, stacked
 from wengert.box.functions.piecewise import (
     Piecewise,
     Spline,

@@ -9,15 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import FUNCTIONS, if_present, implements
-from wengert.box.functions.lengths import (
-    agree,
-    diagonal_places,
-    is_of_program,
-    known,
-    larger,
-    refuse_if,
-    smaller,
-)
+from wengert.box.functions.lengths import agree, diagonal_places, is_of_program, known, larger, refuse_if, smaller
 from wengert.box.functions.operands import (
     array,
     arrays_of,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.array_classes import Holding, held_with_parts, parts_of_held
-from wengert.box.contents import Content, Holder, blank, content, put, slot_names
+from wengert.box.contents import Content, Holder, blank, content, in_cell, put, slot_names
 from wengert.box.functions.operands import cast
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
@@ -217,15 +217,6 @@ def whole(p: Any, dtype: np.dtype) -> Any:
     return bool(p) if dtype.kind == "b" else int(p) if dtype == np.dtype(int) else dtype.type(p)
 
 
-def is_filled(cell: CellType) -> bool:
-    """Whether a variable of a closure has a value yet."""
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
-
-
 # ------------------------------------------------------------------------------- what things hold, and others like them
 
 
@@ -243,7 +234,7 @@ def _listed(*parts: Any) -> Content:
 
 
 def _parts_of_function(f: FunctionType) -> Content:
-    inside = [c.cell_contents if is_filled(c) else _EMPTY for c in f.__closure__ or ()]
+    inside = [in_cell(c, _EMPTY) for c in f.__closure__ or ()]
     own = {("attribute", k): v for k, v in f.__dict__.items() if not k.startswith("__wengert_twin")}
     return {**_listed(f.__defaults__, f.__kwdefaults__, *inside), **own}
 

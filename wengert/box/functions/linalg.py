@@ -31,7 +31,9 @@ from wengert.ops.products import matmul
 from wengert.ops.reduce import argsort
 from wengert.ops.reduce import max as maximum
 from wengert.ops.sizes import padded
+from wengert.ops.spectral_functions import ReciprocalBeyond, matrix_function
 from wengert.ops.subspaces import null_basis, reflecting
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # NumPy's named results, of which it does not publish the classes.
@@ -108,7 +110,6 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 @implements(np.linalg.pinv)
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN) -> Any:
-    """Of matrices of one rank: singular values that are cut off stay so."""
     a = matrices(a)
     if rcond is None:
         rcond = 1e-15 if rtol is _NOT_GIVEN else rtol
@@ -117,8 +118,48 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     if rcond is None:
         rcond = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(a)).eps)
     if hermitian:  # one triangle is read
-        return l.pinv(m.symmetric_matrix(squares(a), lower=True), rcond=rcond, hermitian=True)
-    return l.pinv(a, rcond=rcond, hermitian=False)
+        return pseudo_inverse(m.symmetric_matrix(squares(a), lower=True), rcond, hermitian=True)
+    return pseudo_inverse(a, rcond)
+
+
+def pseudo_inverse(a: Any, rcond: Any, hermitian: bool = False) -> Any:
+    """Singular values that are cut off stay so.
+
+    Where they are not zero, the row of `pinv` is not for them: it is of matrices of one rank. What it is then is the
+    reciprocal, of the others only, of the matrix [[0, a], [aᴴ, 0]], whose eigenvalues are ± the singular values.
+    """
+    if not _cuts(a, rcond):
+        return l.pinv(a, rcond=rcond, hermitian=hermitian)
+    rcond = np.unique(rcond)
+    if len(rcond) > 1:
+        raise unsupported_option("np.linalg.pinv", "a cut-off for each matrix of a stack", "take one after the other")
+    rows, columns = shape_of(a)[-2:]
+    lead = shape_of(a)[:-2]
+    above, below = [np.zeros((*lead, n, n), dtype_of(a)) for n in (rows, columns)]
+    both = m.above(m.beside(above, a), m.beside(m.adjoint(a), below))
+    y = matrix_function(both, function=ReciprocalBeyond(float(rcond[0])))
+    return index(y, pattern=(..., slice(rows, None), slice(0, rows)))
+
+
+def _cuts(a: Any, rcond: Any) -> bool:
+    """Whether singular values are cut off that are more than the rounding of a zero. (A program cannot know.)"""
+    noise = 16 * max(shape_of(a)[-2:], default=0) * float(np.finfo(dtype_of(a)).eps)
+    if np.all(np.asarray(rcond) <= noise):
+        return False
+    if running.state.capture is not None and isinstance(a, Traced):
+        return True
+
+    def among(x: Any) -> Any:
+        values = np.linalg.svd(x, compute_uv=False)
+        top = np.max(values, axis=-1, keepdims=True, initial=0)
+        return np.any((values > noise * top) & (values <= np.asarray(rcond)[..., None] * top))
+
+    return bool(np.any(plain(answer(among, a))))
+
+
+def without_values_cut_off(a: Any, rcond: float) -> Any:
+    """The matrix of lower rank that is left."""
+    return matmul(a, matmul(pseudo_inverse(a, rcond), a)) if _cuts(a, rcond) else a
 
 
 @implements(np.linalg.lstsq)
@@ -127,7 +168,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     rows, columns = shape_of(a)
     if rcond is None:
         rcond = float(np.finfo(dtype_of(a)).eps) * max(most(rows), columns)
-    return least_squares(a, b, float(np.finfo(dtype_of(a)).eps) if rcond < 0 else float(rcond), keep_axis=True)
+    return least_squares(a, b, float(rcond), keep_axis=True)
 
 
 def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, Any, int, Any]:
@@ -138,7 +179,8 @@ def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, A
     if rows.__class__ is not int:  # zeros below change nothing
         given, rows = known(rows), max(most(rows), columns + 1)
         enough, a, b = e.greater(given, columns), _with_zeros(a, given, rows), _with_zeros(b, given, rows)
-    x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
+    rcond = rcond if 0 < rcond < 1 else float(np.finfo(dtype_of(a)).eps)  # as LAPACK has it
+    x = matmul(pseudo_inverse(a, rcond), b)
     values = spectra.svdvals(a)
     rank: Any = 0
     if min(rows, columns):

@@ -27,7 +27,7 @@ from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.spectral_functions import matrix_function
-from wengert.types import dtype_of, ndim_of, shape_of
+from wengert.types import dtype_of, shape_of
 
 # ------------------------------------------------------------------------------------------------ made of exponentials
 
@@ -103,6 +103,10 @@ class Scalar:
     def __init__(self, function: Callable):
         self.function = function
 
+    def among(self, w: Any) -> Scalar:
+        """Of a matrix with these eigenvalues it is no other."""
+        return self
+
     def derivative(self, w: Any, k: int) -> Any:
         """The k-th derivative at each of an array of numbers.
 
@@ -149,8 +153,6 @@ def funm(A: Any, func: Callable, disp: Any = True) -> Any:
             remedy="make it a function of the matrix alone, such as funm(c * A, f) or expm(t * logm(A))",
         )
     A = squares(A)
-    if ndim_of(A) > 2:
-        raise unsupported_option("scipy.linalg.funm", "stacks of matrices", "take one matrix after the other")
     scalar = Scalar(func)
 
     def is_real(a: np.ndarray) -> bool:

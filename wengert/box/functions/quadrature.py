@@ -400,38 +400,29 @@ def _as_complex(x: tuple, y: tuple) -> tuple:
     return (x[0] + 1j * y[0], x[1] + 1j * y[1], *rest)
 
 
-def _dblquad(quad: Callable) -> Callable:
+def _between_limits(ends: tuple, variables: int) -> Callable:
+    """The limits of an inner integral, which may depend on so many outer variables, the outermost first."""
+    return lambda *later: [end(*later[variables - 1 :: -1]) if callable(end) else end for end in ends]
+
+
+def _dblquad(nquad: Callable) -> Callable:
     def dblquad(
         func: Callable, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), epsabs: float = 1.49e-8,
         epsrel: float = 1.49e-8,
     ) -> Any:  # fmt: skip
-        tolerances = {"epsabs": epsabs, "epsrel": epsrel}
-
-        def outer(y: Any) -> Any:
-            low, high = (g(y) if callable(g) else g for g in (gfun, hfun))
-            return quad(func, low, high, (y, *args), **tolerances)[0]
-
-        return quad(outer, a, b, **tolerances)
+        ranges = [_between_limits((gfun, hfun), 1), (a, b)]
+        return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
 
     return dblquad
 
 
-def _tplquad(quad: Callable) -> Callable:
+def _tplquad(nquad: Callable) -> Callable:
     def tplquad(
         func: Callable, a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (),
         epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
     ) -> Any:  # fmt: skip
-        tolerances = {"epsabs": epsabs, "epsrel": epsrel}
-
-        def middle(y: Any, x: Any) -> Any:
-            low, high = (g(x, y) if callable(g) else g for g in (qfun, rfun))
-            return quad(func, low, high, (y, x, *args), **tolerances)[0]
-
-        def outer(x: Any) -> Any:
-            low, high = (g(x) if callable(g) else g for g in (gfun, hfun))
-            return quad(middle, low, high, (x,), **tolerances)[0]
-
-        return quad(outer, a, b, **tolerances)
+        ranges = [_between_limits((qfun, rfun), 2), _between_limits((gfun, hfun), 1), (a, b)]
+        return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
 
     return tplquad
 
@@ -622,9 +613,9 @@ def _first_halves(y: Any, h: Any, k: int) -> Any:
 @when_imported("scipy.integrate")
 def _integrate(module: Any) -> None:
     CALLERS[module.quad] = quad = _quad(module.quad)
-    CALLERS[module.dblquad] = _dblquad(quad)
-    CALLERS[module.tplquad] = _tplquad(quad)
-    CALLERS[module.nquad] = _nquad(quad)
+    CALLERS[module.nquad] = nquad = _nquad(quad)
+    CALLERS[module.dblquad] = _dblquad(nquad)
+    CALLERS[module.tplquad] = _tplquad(nquad)
     CALLERS[module.quad_vec] = _quad_vec(module.quad_vec)
     implements_blind(module.romb)(_romb(module.romb))
     CALLERS[module.fixed_quad] = _fixed_quad

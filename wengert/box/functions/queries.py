@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import polyutils
 
-from wengert.box.dispatch import if_present, implements
+from wengert.box.dispatch import if_present, implements, implements_blind
 from wengert.box.functions.operands import array, cast, operand, pick, places_in, shape_tuple, size_of
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -75,7 +76,7 @@ for _function in _SHAPE_QUESTIONS:
 # ----------------------------------------------------------------------------------------------------------- values
 
 
-def _of_values(function: Callable) -> None:
+def _of_values(function: Callable, register: Callable = implements) -> None:
     """Questions about the values themselves."""
 
     @functools.wraps(function)
@@ -90,7 +91,7 @@ def _of_values(function: Callable) -> None:
 
         return observe(*[operand(given[k]) for k in names], function=ask)
 
-    implements(function)(implementation)
+    register(function)(implementation)
 
 
 _VALUE_QUESTIONS: tuple[Any, ...] = (
@@ -102,6 +103,8 @@ _VALUE_QUESTIONS: tuple[Any, ...] = (
 for _function in _VALUE_QUESTIONS:
     if _function is not None:
         _of_values(_function)
+for _function in (np.format_float_positional, np.format_float_scientific, polyutils.format_float):
+    _of_values(_function, implements_blind)
 
 
 @implements(np.searchsorted)

@@ -10,8 +10,9 @@ import scipy.linalg
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions import linalg
 from wengert.box.functions.elementwise import is_complex
-from wengert.box.functions.linalg import matrices, squares
+from wengert.box.functions.linalg import matrices, pseudo_inverse, squares, without_values_cut_off
 from wengert.box.functions.operands import answer, common_answer, pick, unsupported_option
+from wengert.box.functions.stacks import VECTOR_OR_MATRIX, over_stacks
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
@@ -25,21 +26,14 @@ from wengert.ops.products import matmul
 from wengert.ops.subspaces import null_basis
 from wengert.types import dtype_of, ndim_of, shape_of
 
-
-def _one_matrix(a: Any, function: str) -> Any:
-    a = matrices(a)
-    if ndim_of(a) > 2:
-        raise unsupported_option(f"scipy.linalg.{function}", "stacks of matrices", "take one after the other")
-    return a
-
-
 # ---------------------------------------------------------------------------------------------------- factorisations
 
 
 @implements_blind(scipy.linalg.rq)
+@over_stacks(a=2)
 def rq(a: Any, mode: str = "full") -> Any:
     """a = r q, from the factorisation q r of the matrix turned upside down and transposed."""
-    a = _one_matrix(a, "rq")
+    a = matrices(a)
     rows, columns = shape_of(a)
     if mode not in ("full", "r", "economic"):
         raise ValueError("Mode argument should be one of ['full', 'r', 'economic']")
@@ -61,9 +55,10 @@ def _phases(along: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.ldl)
+@over_stacks(A=2)
 def ldl(A: Any, lower: bool = True, hermitian: bool = True) -> Any:
     """With SciPy's permutation, which is locally constant; d must be diagonal."""
-    A = squares(_one_matrix(A, "ldl"))
+    A = squares(A)
     hermitian = hermitian or not is_complex(A)
     n = shape_of(A)[0]
     order = answer(lambda x: scipy.linalg.ldl(x, lower, hermitian)[2], A)
@@ -85,9 +80,10 @@ def ldl(A: Any, lower: bool = True, hermitian: bool = True) -> Any:
 
 
 @implements_blind(scipy.linalg.matrix_balance)
+@over_stacks(A=2)
 def matrix_balance(A: Any, permute: Any = True, scale: Any = True, separate: Any = False) -> Any:
     """The scales are powers of two and, as the permutation, locally constant: t⁻¹ a t with a constant t."""
-    A = squares(_one_matrix(A, "matrix_balance"))
+    A = squares(A)
     t = answer(lambda x: scipy.linalg.matrix_balance(x, permute, scale)[1], A)
     given = answer(lambda x: scipy.linalg.matrix_balance(x, permute, scale, separate)[1], A)
     inverse = np.where(t.T != 0, 1 / np.where(t.T != 0, t.T, 1), 0)  # one element in each row and column
@@ -95,8 +91,9 @@ def matrix_balance(A: Any, permute: Any = True, scale: Any = True, separate: Any
 
 
 @implements_blind(scipy.linalg.qr_multiply)
+@over_stacks(a=2, c=VECTOR_OR_MATRIX)
 def qr_multiply(a: Any, c: Any, mode: str = "right", pivoting: bool = False, conjugate: bool = False) -> Any:
-    a, c = _one_matrix(a, "qr_multiply"), linalg.inexact(c)
+    a, c = matrices(a), linalg.inexact(c)
     rows, columns = shape_of(a)
     if mode not in ("left", "right"):
         raise ValueError("Mode argument can only be 'left' or 'right' but not 'qr_multiply'")
@@ -117,14 +114,15 @@ def qr_multiply(a: Any, c: Any, mode: str = "right", pivoting: bool = False, con
 
 
 @implements_blind(scipy.linalg.pinvh)
+@over_stacks(a=2)
 def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False) -> Any:
-    a = squares(_one_matrix(a, "pinvh"))
+    a = squares(a)
     sizes = lambda x: np.abs(np.linalg.eigvalsh(x, "L" if lower else "U"))
     cutoff = shape_of(a)[-1] * float(np.finfo(dtype_of(a)).eps) if rtol is None else float(rtol)
     if atol:
         top = common_answer(lambda x: np.max(sizes(x), initial=0), a)
         cutoff += float(atol) / (top if top > 0 else 1)
-    y = l.pinv(m.symmetric_matrix(a, lower), rcond=cutoff, hermitian=True)
+    y = pseudo_inverse(m.symmetric_matrix(a, lower), cutoff, hermitian=True)
     rank = lambda x: int(np.sum(sizes(x) > cutoff * np.max(sizes(x), initial=0)))
     return (y, answer(rank, a)) if return_rank else y
 
@@ -143,29 +141,33 @@ def _rank(a: Any, rcond: Any) -> tuple[int, float]:
 
 
 @implements_blind(scipy.linalg.null_space)
+@over_stacks(A=2)
 def null_space(A: Any, rcond: Any = None, *, lapack_driver: str = "gesdd") -> Any:
     """SciPy's basis; only what does not depend on the choice of basis has a derivative."""
-    A = _one_matrix(A, "null_space")
+    A = matrices(A)
     known = answer(lambda x: scipy.linalg.null_space(x, rcond, lapack_driver=lapack_driver), A)
-    return null_basis(A, known, rcond=_rank(A, rcond)[1])
+    rcond = _rank(A, rcond)[1]
+    return null_basis(without_values_cut_off(A, rcond), known, rcond=rcond)
 
 
 @implements_blind(scipy.linalg.orth)
+@over_stacks(A=2)
 def orth(A: Any, rcond: Any = None) -> Any:
     """If the rank is deficient, only what does not depend on the choice of basis has a derivative."""
-    A = _one_matrix(A, "orth")
+    A = matrices(A)
     rank, rcond = _rank(A, rcond)
     if rank == min(shape_of(A)):
         return index(spectra.svd(A)[0], pattern=(slice(None), slice(0, rank)))
-    vectors = answer(lambda x: np.linalg.svd(x)[0], A)
+    vectors, A = answer(lambda x: np.linalg.svd(x)[0], A), without_values_cut_off(A, rcond)
     rest = null_basis(m.adjoint(A), vectors[:, rank:], rcond=rcond)
     return null_basis(m.adjoint(rest), vectors[:, :rank], rcond=1e-8)
 
 
 @implements_blind(scipy.linalg.subspace_angles)
+@over_stacks(A=2, B=2)
 def subspace_angles(A: Any, B: Any) -> Any:
     """From sines where angles are small, from cosines elsewhere, as SciPy (Knyazev & Argentati 2002)."""
-    A, B = _one_matrix(A, "subspace_angles"), _one_matrix(B, "subspace_angles")
+    A, B = matrices(A), matrices(B)
     if shape_of(A)[0] != shape_of(B)[0]:
         raise ValueError("A and B must have the same number of rows")
     first, second = _any_basis(A), _any_basis(B)
@@ -189,9 +191,10 @@ def _any_basis(a: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.orthogonal_procrustes)
+@over_stacks(A=2, B=2)
 def orthogonal_procrustes(A: Any, B: Any) -> Any:
     """The polar factor of aᴴ b, which does not mind repeated singular values."""
-    A, B = _one_matrix(A, "orthogonal_procrustes"), _one_matrix(B, "orthogonal_procrustes")
+    A, B = matrices(A), matrices(B)
     if shape_of(A) != shape_of(B):
         raise ValueError(f"the shapes of A and B differ ({shape_of(A)} vs {shape_of(B)})")
     product = matmul(m.adjoint(A), B)

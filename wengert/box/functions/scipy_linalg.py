@@ -17,6 +17,7 @@ from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import by_columns, matrices, squares
 from wengert.box.functions.norms import norm as _norm
 from wengert.box.functions.operands import answer, array, cast, common_answer, inexact, join, pick, unsupported_option
+from wengert.box.functions.stacks import VECTOR_OR_MATRIX, over_stacks
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
 from wengert.ops import matrix_functions as f
@@ -85,12 +86,11 @@ def _triangular(a: Any, b: Any, lower: bool, unit: bool = False) -> Any:
 
 
 @implements_blind(scipy.linalg.solve_banded)
+@over_stacks(ab=2, b=VECTOR_OR_MATRIX)
 def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Any:
     """In time proportional to the size of the matrix, the derivatives too."""
     below, above = (int(k) for k in l_and_u)
     ab, b = inexact(ab), inexact(b)
-    if ndim_of(ab) != 2 or ndim_of(b) > 2:
-        raise unsupported_option("scipy.linalg.solve_banded", "stacks of matrices", "solve one system after the other")
     if shape_of(ab)[-1] != shape_of(b)[0]:
         raise ValueError("shapes of ab and b are not compatible.")
     if below + above + 1 != shape_of(ab)[0]:
@@ -116,11 +116,12 @@ def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fals
     if atol:
         top = np.max(values, axis=-1, initial=0)
         rtol = rtol + atol / np.where(top > 0, top, 1)
-    y = l.pinv(a, rcond=rtol, hermitian=False)
+    y = linalg.pseudo_inverse(a, rtol)
     return (y, np.sum(values > rtol * np.max(values, initial=0))) if return_rank else y
 
 
 @implements_blind(scipy.linalg.lstsq)
+@over_stacks(a=2, b=VECTOR_OR_MATRIX)
 def lstsq(a: Any, b: Any, cond: Any = None, lapack_driver: Any = None) -> Any:
     a, b = matrices(a), inexact(b)
     cutoff = float(np.finfo(dtype_of(a)).eps) if cond is None else float(cond)
@@ -423,11 +424,20 @@ def _vector(x: Any) -> Any:
 
 @implements_blind(scipy.linalg.toeplitz)
 def toeplitz(c: Any, r: Any = None) -> Any:
+    return (_toeplitzes if _STACKS else _toeplitz)(c, r)
+
+
+def _toeplitz(c: Any, r: Any = None) -> Any:
     c = _vector(c)
     r = m.conj(c) if r is None else _vector(r)
     rows, columns = shape_of(c)[0], shape_of(r)[0]
     along = join([s.flip(c, axis=(0,)), index(r, pattern=(slice(1, None),))], 0)
     return pick(along, rows - 1 - np.arange(rows)[:, None] + np.arange(columns))
+
+
+_toeplitzes = over_stacks(c=1, r=1)(_toeplitz)
+_STACKS = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17)
+"""Whether SciPy takes arrays for stacks of sequences; before, it took them for one."""
 
 
 @implements_blind(scipy.linalg.hankel)
@@ -441,6 +451,7 @@ def hankel(c: Any, r: Any = None) -> Any:
 @implements_blind(scipy.linalg.circulant)
 def circulant(c: Any) -> Any:
     c = array(c)
+    c = c if ndim_of(c) else _vector(c)
     n = shape_of(c)[-1]
     return pick(c, (np.arange(n)[:, None] - np.arange(n)) % n, ndim_of(c) - 1)
 

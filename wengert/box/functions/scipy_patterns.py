@@ -14,16 +14,15 @@ from wengert.box.dispatch import implements_blind
 from wengert.box.functions.elementwise import absolute
 from wengert.box.functions.operands import array, common_answer, inexact, join, part, pick, unsupported_option
 from wengert.box.functions.scipy_linalg import toeplitz
+from wengert.box.functions.stacks import over_stacks
 from wengert.ops import matrices as m
 from wengert.ops import shape as s
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
-def _sequence(x: Any, function: str) -> Any:
+def _sequence(x: Any) -> Any:
     x = inexact(x)
-    if ndim_of(x) > 1:
-        raise unsupported_option(f"scipy.linalg.{function}", "stacks of sequences", "take one after the other")
     return s.reshape(x, shape=(1,)) if ndim_of(x) == 0 else x
 
 
@@ -34,8 +33,9 @@ def _placed(x: Any, places: np.ndarray) -> Any:
 
 
 @implements_blind(scipy.linalg.companion)
+@over_stacks(a=1)
 def companion(a: Any) -> Any:
-    a = _sequence(a, "companion")
+    a = _sequence(a)
     n = shape_of(a)[0]
     if n < 2:
         raise ValueError("The length of `a` along the last axis must be at least 2.")
@@ -49,8 +49,9 @@ def companion(a: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.fiedler_companion)
+@over_stacks(a=1)
 def fiedler_companion(a: Any) -> Any:
-    a = _sequence(a, "fiedler_companion")
+    a = _sequence(a)
     n = shape_of(a)[0] - 1
     if n < 1:
         return np.array([], dtype_of(a))
@@ -69,8 +70,9 @@ def fiedler_companion(a: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.leslie)
+@over_stacks(f=1, s=1)
 def leslie(f: Any, s: Any) -> Any:
-    f, s = _sequence(f, "leslie"), _sequence(s, "leslie")
+    f, s = _sequence(f), _sequence(s)
     n = shape_of(f)[0]
     if n != shape_of(s)[0] + 1:
         raise ValueError("The length of s along the last axis must be one less than the length of f.")
@@ -83,14 +85,16 @@ def leslie(f: Any, s: Any) -> Any:
 
 
 @implements_blind(scipy.linalg.fiedler)
+@over_stacks(a=1)
 def fiedler(a: Any) -> Any:
-    a = _sequence(a, "fiedler")
+    a = _sequence(a)
     return absolute(m.column(a) - m.row(a))
 
 
 @implements_blind(scipy.linalg.convolution_matrix)
+@over_stacks(a=1)
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
-    a = _sequence(a, "convolution_matrix")
+    a = _sequence(a)
     length = shape_of(a)[0]
     # SciPy rearranges the positions, counted from one, and puts zeros between them.
     places = scipy.linalg.convolution_matrix(np.arange(1, length + 1), n, mode)
@@ -98,8 +102,9 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
 
 
 @implements_blind(scipy.linalg.diagsvd)
+@over_stacks(s=1)
 def diagsvd(s: Any, M: int, N: int) -> Any:
-    s = _sequence(s, "diagsvd")
+    s = _sequence(s)
     k = shape_of(s)[0]
     if k not in (M, N):
         raise ValueError("Length of s must be M or N.")
@@ -109,6 +114,7 @@ def diagsvd(s: Any, M: int, N: int) -> Any:
 
 
 @implements_blind(scipy.linalg.khatri_rao)
+@over_stacks(a=2, b=2)
 def khatri_rao(a: Any, b: Any) -> Any:
     a, b = array(a), array(b)
     if ndim_of(a) != 2 or ndim_of(b) != 2:

@@ -9,9 +9,10 @@ import scipy.linalg
 
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions.elementwise import is_complex
-from wengert.box.functions.linalg import by_columns, cholesky, squares
+from wengert.box.functions.linalg import by_columns, cholesky, pseudo_inverse, squares
 from wengert.box.functions.operands import answer, inexact, join, pick, unsupported_option
 from wengert.box.functions.scipy_linalg import circulant, inside_interval
+from wengert.box.functions.stacks import VECTOR_OR_MATRIX, over_stacks
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
 from wengert.ops import riccati, spectra
@@ -31,11 +32,9 @@ def _positions(u: int, n: int, lower: bool) -> np.ndarray:
     return np.where((distance >= 0) & (distance <= u), found, (u + 1) * n)
 
 
-def _from_band(ab: Any, lower: bool, name: str, below: bool = True) -> Any:
+def _from_band(ab: Any, lower: bool, below: bool = True) -> Any:
     """The matrix of which a band is given: a triangle, or (`below`) with the other triangle, which is its conjugate."""
     ab = inexact(ab)
-    if ndim_of(ab) != 2:
-        raise unsupported_option(f"scipy.linalg.{name}", "stacks of matrices", "take one after the other")
     rows, n = shape_of(ab)
     flat = join([s.reshape(ab, shape=(rows * n,)), np.zeros(1, dtype_of(ab))], 0)
     triangle = pick(flat, _positions(rows - 1, n, lower))
@@ -59,10 +58,11 @@ def _to_band(a: Any, u: int, lower: bool) -> Any:
 
 
 @implements_blind(scipy.linalg.cholesky_banded)
+@over_stacks(ab=2)
 def cholesky_banded(ab: Any, lower: bool = False) -> Any:
     """By the whole matrix, in cubic time. Outside of the matrix, where SciPy leaves what it was given, are zeros."""
     ab = inexact(ab)
-    factor = cholesky(_from_band(ab, lower, "cholesky_banded"), upper=not lower)
+    factor = cholesky(_from_band(ab, lower), upper=not lower)
     outside = _to_band(np.ones((shape_of(ab)[1],) * 2), shape_of(ab)[0] - 1, lower) == 0
     return _to_band(factor, shape_of(ab)[0] - 1, lower) + m.masked(ab, outside)
 
@@ -85,11 +85,10 @@ def _with_both_triangles(ab: Any, lower: bool) -> Any:
 
 
 @implements_blind(scipy.linalg.solveh_banded)
+@over_stacks(ab=2, b=VECTOR_OR_MATRIX)
 def solveh_banded(ab: Any, b: Any, lower: bool = False) -> Any:
     """In time proportional to the size of the matrix, the derivatives too."""
     ab, b = inexact(ab), inexact(b)
-    if ndim_of(ab) != 2 or ndim_of(b) > 2:
-        raise unsupported_option("scipy.linalg.solveh_banded", "stacks of matrices", "take one after the other")
     u = shape_of(ab)[0] - 1
     whole = _with_both_triangles(ab, lower)
     return by_columns(lambda columns: l.solve_banded(whole, columns, l=u, u=u), b)
@@ -152,6 +151,7 @@ def _spectrum(a: Any, only_values: bool, theirs: Any, select: Any, select_range:
 
 
 @implements_blind(scipy.linalg.eigh_tridiagonal)
+@over_stacks(d=1, e=1)
 def eigh_tridiagonal(
     d: Any,
     e: Any,
@@ -168,7 +168,7 @@ def eigh_tridiagonal(
     theirs = lambda d, e: scipy.linalg.eigh_tridiagonal(d, e, False, select, select_range, lapack_driver=lapack_driver)[
         1
     ]
-    return _spectrum(_from_band(band, True, "eigh_tridiagonal"), eigvals_only, theirs, select, select_range, d, e)
+    return _spectrum(_from_band(band, True), eigvals_only, theirs, select, select_range, d, e)
 
 
 @implements_blind(scipy.linalg.eigvalsh_tridiagonal)
@@ -179,6 +179,7 @@ def eigvalsh_tridiagonal(
 
 
 @implements_blind(scipy.linalg.eig_banded)
+@over_stacks(a_band=2)
 def eig_banded(
     a_band: Any,
     lower: bool = False,
@@ -189,7 +190,7 @@ def eig_banded(
 ) -> Any:
     """By the whole matrix, in cubic time."""
     theirs = lambda a: scipy.linalg.eig_banded(a, lower, False, False, select, select_range, max_ev)[1]
-    return _spectrum(_from_band(a_band, lower, "eig_banded"), eigvals_only, theirs, select, select_range, a_band)
+    return _spectrum(_from_band(a_band, lower), eigvals_only, theirs, select, select_range, a_band)
 
 
 @implements_blind(scipy.linalg.eigvals_banded)
@@ -218,7 +219,7 @@ def solve_circulant(
     columns = s.reshape(b, shape=(n, int(np.prod(shape_of(b)[1:]))))
     if singular == "lstsq":
         rcond = float(np.finfo(dtype_of(c)).eps) * n if tol is None else float(tol)
-        x = matmul(l.pinv(matrix, rcond=rcond, hermitian=False), columns)
+        x = matmul(pseudo_inverse(matrix, rcond), columns)
     else:
         x = l.solve(matrix, columns)
     return s.reshape(x, shape=shape_of(b))

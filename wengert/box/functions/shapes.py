@@ -13,17 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import implements
 from wengert.box.functions.lengths import known, larger
-from wengert.box.functions.operands import (
-    array,
-    cast,
-    flat,
-    join,
-    part,
-    pick,
-    shape_tuple,
-    size_of,
-    unsupported_option,
-)
+from wengert.box.functions.operands import array, cast, flat, join, part, pick, shape_tuple, size_of, unsupported_option
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced

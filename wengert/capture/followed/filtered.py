@@ -1,7 +1,6 @@
 """Dicts and sets of which data decide what is in them: `{k: v for k, v in d.items() if v > 0}`.
 
-What may be in them is known. These classes are followed like users' own, so each question becomes part of the program.
-They are no dicts and no sets: a library that is given one does not take it for an empty one.
+What may be in them is known.
 """
 
 from __future__ import annotations
@@ -9,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.errors import StagingError
+from wengert.capture.followed.unknown_content import UnknownContent
 
 
-class FilteredSet:
+class FilteredSet(UnknownContent):
     """Things, and for each whether it counts. The keys, values and items of a dict are such things, too."""
 
     stands_for: type = set
-    """What Python would have made."""
+    what = "of which only the compiled program knows what is in it"
+    remedy = "ask for its items, values or keys in a loop, in sum, min, max, len or `in`; or use a list of pairs"
 
     def __init__(self, things: list, counts: list):
         self.things, self.counts = things, counts
@@ -37,14 +37,6 @@ class FilteredSet:
             if self.things[k] == thing:
                 return bool(self.counts[k])
         return False
-
-    def __repr__(self) -> str:
-        raise _refused("its text")
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _refused(name)
 
 
 class FilteredDict(FilteredSet):
@@ -83,7 +75,7 @@ class FilteredDict(FilteredSet):
             if self.things[k] == key:
                 self.under[k], self.counts[k] = value, True
                 return
-        raise _refused("a new key")
+        raise self.refused("a new key")
 
     def copy(self) -> FilteredDict:
         return FilteredDict(list(self.things), list(self.counts), list(self.under))
@@ -106,21 +98,3 @@ def extreme(items: FilteredSet, key: Callable | None, is_largest: bool) -> Any:
     if not found:
         raise ValueError("max() arg is an empty sequence" if is_largest else "min() arg is an empty sequence")
     return best
-
-
-def _operator(name: str) -> Callable:
-    def method(self: FilteredSet, *others: Any) -> Any:
-        raise _refused(f"the operator {name}")
-
-    return method
-
-
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "sub", "xor", "rand", "ror", "rsub", "rxor", "hash"):
-    setattr(FilteredSet, f"__{_name}__", _operator(_name))
-
-
-def _refused(what: str) -> StagingError:
-    return StagingError(
-        f"{what} of a dict or set of which only the compiled program knows what is in it",
-        remedy="ask for its items, values or keys in a loop, in sum, min, max, len or `in`; or use a list of pairs",
-    )

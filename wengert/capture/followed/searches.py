@@ -6,34 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 
-def place_right(a: list, x: Any, lo: int = 0, hi: int | None = None, *, key: Callable | None = None) -> int:
-    """`bisect.bisect_right`."""
+def _place(a: list, x: Any, lo: int, hi: int | None, key: Callable | None, is_right: bool) -> int:
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
         hi = len(a)
     while lo < hi:
         middle = (lo + hi) // 2
-        if x < (a[middle] if key is None else key(a[middle])):
+        item = a[middle] if key is None else key(a[middle])
+        if x < item if is_right else not item < x:
             hi = middle
         else:
             lo = middle + 1
     return lo
+
+
+def place_right(a: list, x: Any, lo: int = 0, hi: int | None = None, *, key: Callable | None = None) -> int:
+    """`bisect.bisect_right`."""
+    return _place(a, x, lo, hi, key, True)
 
 
 def place_left(a: list, x: Any, lo: int = 0, hi: int | None = None, *, key: Callable | None = None) -> int:
     """`bisect.bisect_left`."""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    if hi is None:
-        hi = len(a)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if (a[middle] if key is None else key(a[middle])) < x:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
+    return _place(a, x, lo, hi, key, False)
 
 
 def inserted_right(a: list, x: Any, lo: int = 0, hi: int | None = None, *, key: Callable | None = None) -> None:

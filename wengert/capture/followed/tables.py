@@ -1,8 +1,6 @@
 """Dicts and sets whose keys the program computes: `counts[int(x)] += w`, `best[i, j] = cost`, `seen.add((i, j))`.
 
 Keys and values stand in two lists, in the order in which Python's dicts keep them, and a key is looked for one by one.
-The classes are followed like users' own, so what is not known until the program runs becomes part of it. They are no
-dicts and no sets: a library that is given one does not take it for an empty one.
 """
 
 from __future__ import annotations
@@ -10,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wengert.errors import StagingError
+from wengert.capture.followed.unknown_content import UnknownContent
 
 _MISSING = object()
 
 
-class OpenTable:
+class OpenTable(UnknownContent):
     """The keys, or what is in a set."""
 
-    stands_for: type
-    """What Python would have made."""
+    what = "with keys that only the compiled program knows"
+    remedy = "ask for its items, values or keys in a loop, in sum, min, max, sorted, len or `in`; or use an array"
 
     def __init__(self, names: list):
         self.names = names
@@ -41,15 +39,10 @@ class OpenTable:
         return list(self.names)
 
     def __iter__(self) -> Any:
-        raise _refused("going through the keys in this way")
+        raise self.refused("going through the keys in this way")
 
-    def __repr__(self) -> str:
-        raise _refused("its text")
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _refused(name)
+    def __add__(self, other: Any) -> Any:
+        raise self.refused("the operator add")
 
 
 class OpenSet(OpenTable):
@@ -180,38 +173,3 @@ def filled(table: OpenDict, things: Iterable) -> None:
     """Count things, as `Counter(things)` does."""
     for thing in things:
         table[thing] += 1
-
-
-def _operator(name: str) -> Callable:
-    def method(self: OpenTable, *others: Any) -> Any:
-        raise _refused(f"the operator {name}")
-
-    return method
-
-
-for _name in [
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "and",
-    "or",
-    "add",
-    "sub",
-    "xor",
-    "rand",
-    "ror",
-    "rsub",
-    "rxor",
-    "hash",
-]:
-    setattr(OpenTable, f"__{_name}__", _operator(_name))
-
-
-def _refused(what: str) -> StagingError:
-    return StagingError(
-        f"{what} of a dict or set with keys that only the compiled program knows",
-        remedy="ask for its items, values or keys in a loop, in sum, min, max, sorted, len or `in`; or use an array",
-    )

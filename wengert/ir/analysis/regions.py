@@ -28,7 +28,7 @@ import numpy as np
 
 from wengert.ir.analysis.keys import data_key, operand_key
 from wengert.ir.node import Const, Dyn, Node, Operand, Ref, Var
-from wengert.ops.index import ARRAY, FLAG, arrays_come_first, explicit
+from wengert.ops.index import ARRAY, FLAG, arrays_come_first, axes_used, explicit
 
 KEPT, FIXED, LISTED, NEW = "kept", "fixed", "listed", "new"
 """What an item of an index makes of an axis. (A mask of no axis is what its key says.)"""
@@ -141,11 +141,13 @@ def region(
     """
     shape = tuple(shape)
     pattern = explicit(pattern, len(shape))
-    pattern += (slice(None),) * (len(shape) - sum(item is not None and item is not FLAG for item in pattern))
+    pattern += (slice(None),) * (len(shape) - axes_used(pattern))
     remaining = iter(arrays)
     sides: list[Side] = []
     layout: list[Any] = []
     for item in pattern:
+        if item is Ellipsis:
+            continue
         if item is None:
             layout.append(NEW)
         elif item is FLAG:

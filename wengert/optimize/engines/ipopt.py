@@ -6,6 +6,7 @@ once and kept for the point.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Callable
@@ -38,6 +39,7 @@ _RELAXED = (1e-9, 1e-11)
 those of scaled constraints, and scales may be 1e-3: one that is moved by 1e-9 is violated by 1e-6 then."""
 
 
+@functools.cache
 def is_there() -> bool:
     """Whether the package is installed."""
     return importlib.util.find_spec("ipyopt") is not None

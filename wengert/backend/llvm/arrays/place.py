@@ -20,7 +20,7 @@ from wengert.backend.llvm.arrays.buffer import I64, Buffer, known, minus, plus, 
 from wengert.backend.llvm.context import Context
 from wengert.backend.plan.access import is_supported
 from wengert.ir.node import Dyn
-from wengert.ops.index import ARRAY, arrays_come_first, explicit
+from wengert.ops.index import ARRAY, arrays_come_first, axes_used, explicit
 
 _MOST = (1 << 63) - 1
 
@@ -53,7 +53,7 @@ class CheckedIndex:
         self.selectors: list[Any] = []  # for each axis of the array: an i64 value, a _Slice, or an Array
         self.fancy = any(isinstance(a, Array) for a in arrays)
         pattern = explicit(pattern, len(lengths))
-        pattern += (slice(None),) * (len(lengths) - sum(item is not None for item in pattern))
+        pattern += (slice(None),) * (len(lengths) - axes_used(pattern))
         remaining = iter(arrays)
         items = [next(remaining) if item is ARRAY else item for item in pattern]
         first = self._fancy_position(pattern, items)
@@ -66,6 +66,8 @@ class CheckedIndex:
             if self.fancy and first == k:
                 self.joint_at = len(self.lengths)
                 self.lengths += self.joint
+            if item is Ellipsis:
+                continue
             if item is None:
                 self.lengths.append(I64(1))
             elif isinstance(item, slice):

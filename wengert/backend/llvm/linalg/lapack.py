@@ -172,9 +172,9 @@ def inv(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 def factors(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     (a,), (out,) = inputs, outs
     d = out.dtype
-    if a.ndim != 2 or d.char not in "fdFD" or a.dtype != d:
+    if d.char not in "fdFD" or a.dtype != d:
         return NotImplemented
-    with each(cx, [], (a, 2), (out, 2)) as (a1, whole):
+    with each(cx, _lead(out, 2), (a, 2), (out, 2)) as (a1, whole):
         n = a1.rows
         by_columns, pivots = fresh(cx, n, n, d, by_columns=True), _pivots(cx, n)
         copy(cx, a1, by_columns)
@@ -190,9 +190,9 @@ def solve_factored(cx: Any, inputs: list[Buffer], outs: list[Buffer], turned: bo
     _, known_factors, b = inputs
     (out,) = outs
     d = out.dtype
-    if b.ndim != 2 or not known(known_factors.lengths[0]) or known_factors.dtype != d:
+    if b.ndim < 2 or not known(known_factors.lengths[-2]) or known_factors.dtype != d:
         return NotImplemented
-    with each(cx, [], (known_factors, 2), (b, 2), (out, 2)) as (whole, b1, x):
+    with each(cx, _lead(out, 2), (known_factors, 2), (b, 2), (out, 2)) as (whole, b1, x):
         n, k = b1.rows, b1.columns
         lu, rhs = fresh(cx, n, n, d, by_columns=True), fresh(cx, n, k, d, by_columns=True)
         copy(cx, Matrix(whole.pointer, n, n, whole.down, whole.right, d), lu)

@@ -18,13 +18,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import Complex, Scalar, is_native, register_type
 from wengert.backend.llvm.machine.internal import internal_function
-from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
-    arithmetic,
-    comparison,
-    complexes,
-    elementary,
-    integers,
-)
+from wengert.backend.llvm.scalars import arithmetic, comparison, complexes, elementary, integers  # noqa: F401  (their rules)
 from wengert.backend.llvm.scalars.lane import Lane, Unsupported, apply_loop, lane_of, select
 from wengert.backend.llvm.scalars.values import constant, convert, known_number, real_dtype
 from wengert.ops.op import TABLE
