@@ -200,6 +200,7 @@ EXAMPLES: dict[str, list[Call]] = {
     "student_quantile": [call(P, np.array([0.3, 0.5, 0.8])), call(1.5, 0.4)],
     "betainc_by_ab": [call(P, Q, np.array([0.3, 0.6, 0.8]), i=1, j=0), call(1.5, 0.7, 0.4, i=0, j=1)],
     "elliptic": [call(P, V, p=0, q=1), call(P, V, p=0, q=-1), call(P, 0.4, p=1, q=3)],
+    "jacobi": [call(V, 0.4, k=0), call(V, 0.4, k=1), call(1.2, Q / 4, k=2), call(V, 0.3, k=3)],
     "hyp2f1": [call(1, 2, 3, V)],
     "hyp1f1": [call(1, 3, V)],
     "hyp0f1": [call(2, V)],

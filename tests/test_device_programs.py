@@ -105,7 +105,7 @@ def test_loops_run_their_bodies_in_kernels():
     def f(x):
         h = np.zeros(4)
         for k in range(50):
-            h = np.tanh(h * 0.9 + x * 0.1) + k * 0.001
+            h = np.tanh(h * 0.9 + np.sum(h) * 0.01 + x * 0.1) + k * 0.001
         while np.sum(h) < 3.0:
             h = h * 1.1
         return np.sum(h)

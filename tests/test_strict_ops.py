@@ -30,7 +30,7 @@ eval_chebyt
 eval_chebyu eval_gegenbauer eval_genlaguerre eval_hermite eval_hermitenorm eval_jacobi eval_laguerre eval_legendre
 expm expm_frechet fresnel_c fresnel_s gammainc gammainc_by_a gammaincc gammainccinv gammaincinv hankel1 hankel1e
 hankel2 hankel2e hyp0f1 hyp0f1_by_parameters hyp1f1 hyp1f1_by_parameters hyp2f1 hyp2f1_by_parameters hyperu
-hyperu_by_parameters i0 i1 integral iv ive ive_by_order j0 j1 jv jv_by_order k0 k1 kv kve kve_by_order ldl
+hyperu_by_parameters i0 i1 integral iv ive ive_by_order j0 j1 jacobi jv jv_by_order k0 k1 kv kve kve_by_order ldl
 linear_solution logm lu matrix_derivative matrix_function ndtri_exp owens_t polar powm1 recursive_filter
 refined_solution roots
 solution solve_banded sparse_matmul sparse_solve spence spherical_in spherical_jn spherical_kn spherical_yn

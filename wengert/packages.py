@@ -50,8 +50,8 @@ _LEFT_ALONE = frozenset(
     )
 )  # fmt: skip
 _PROGRAMS_OF_LIBRARIES = frozenset(
-    [f"scipy.signal.{name}" for name in ("_czt", "_filter_design", "_lti_conversion", "_ltisys", "_polyutils",
-                                         "_signaltools", "_spline_filters", "_waveforms")]
+    [f"scipy.signal.{name}" for name in ("_arraytools", "_czt", "_filter_design", "_lti_conversion", "_ltisys",
+                                         "_polyutils", "_signaltools", "_spline_filters", "_waveforms")]
     + ["scipy._lib._array_api", "numpy.lib._polynomial_impl"]
     + [f"numpy.polynomial.{name}" for name in ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre",
                                                "polynomial", "polyutils", "_polybase")]

@@ -124,6 +124,15 @@ OURS: dict[str, tuple[Any, str]] = {
     "a generator function": (lambda: wg.grad(yields)(1.0), "used up inside"),
     "a generator function, compiled": (lambda: wg.jit(yields)(1.0), "(?s)a generator, which.*used up inside"),
     "a number for a function": (lambda: wg.jvp(3, (1.0,), (1.0,)), "wg.jvp wants a function, and was given an int"),
+    "an array for a function": (lambda: wg.root(X, square), r"the function itself first: wg.root\(f, x0\)"),
+    "a number for a rule's function": (lambda: wg.custom_jvp(3), "wg.custom_jvp wants a function"),  # type: ignore[arg-type]
+    "nothing to checkpoint": (lambda: wg.checkpoint(3), "wg.checkpoint wants a function"),  # type: ignore[arg-type]
+    "a number for differences": (
+        lambda: wg.numerical.grad(3),
+        r"(?s)wg.numerical.grad wants .*wg.numerical.grad\(f\)\(x\)",
+    ),
+    "a text for differences": (lambda: wg.numerical.grad(square)("a"), "cannot change by a small real step"),
+    "a function to colour": (lambda: wg.coloring(square, X), r"wg.coloring\(wg.sparsity\(f\)\(x\)\)"),
     "a text for a function": (lambda: wg.symbolic("x**2", 1.0), "wg.symbolic wants a function, and was given a str"),
     "a class method": (lambda: wg.jit(classmethod(square)), "below @classmethod"),
     "a property": (lambda: wg.grad(property(square)), "below @property"),
@@ -279,3 +288,20 @@ def test_repeated_sequences(container):
     numbers = container([1.0, 2.0])
     for operator in (wg.grad, lambda g: wg.jit(wg.grad(g))):
         np.testing.assert_allclose(operator(f)(numbers), [2 + 2 / 10**0.5, 3 + 4 / 10**0.5])
+
+
+@pytest.mark.parametrize("call", [
+    lambda: wg.checkpoint(lambda x: X @ np.ones(4))(X),
+    lambda: wg.custom_jvp(lambda x: X @ np.ones(4))(X),
+    lambda: wg.numerical.grad(lambda x: X @ np.ones(4))(X),
+    lambda: wg.numerical.jacobian(lambda x: X @ np.ones(4))(X),
+    lambda: wg.set_device("somewhere"),
+    lambda: wg.set_num_threads(0),
+    lambda: wg.sparsity(square, X),
+    lambda: wg.coloring(np.eye(3), X),
+])  # fmt: skip
+def test_errors_of_plain_calls_show_the_users_frames_only(call):
+    with pytest.raises(ValueError) as info:
+        call()
+    assert not strange_frames(info.value)
+    assert "ambiguous" not in str(info.value)

@@ -305,6 +305,7 @@ def test_linear_interpolation_on_triangles():
     agrees(lambda v: si.griddata(PLACES, v, (WITHIN[:, 0], WITHIN[:, 1]), rescale=True), HEIGHTS)
     agrees(lambda v: si.griddata(PLACES, v, WITHIN, method="nearest"), HEIGHTS)
     agrees(lambda v: si.griddata(PLACES, v, WITHIN + 5), HEIGHTS)  # NaN outside
+    agrees(lambda v: si.griddata(X, v, T, method="nearest"), Y)  # on a line the nearest one outside, too
     agrees(lambda v: si.griddata(PLACES, v, WITHIN + 5, fill_value=0.5), HEIGHTS)
     agrees(lambda y, t: si.griddata(X, y, t, method="cubic"), Y, INSIDE)
     plain = si.LinearNDInterpolator(PLACES, HEIGHTS)

@@ -109,6 +109,7 @@ def test_averaged_spectra(scaling, detrend):
     agrees(lambda x: ss.periodogram(x, **made)[1], X)
     agrees(lambda x: ss.periodogram(x, window="hamming", nfft=20, **made)[1], XX)
     agrees(lambda x, y: both(ss.csd(x, y, nperseg=16, **made)[1]), LONG, LONG[::-1] ** 2)
+    agrees(lambda x, y: both(ss.csd(x, y, nperseg=8, **made)[1]), X[:12], XX[:, :12])  # which broadcast
     agrees(lambda x: ss.spectrogram(x, nperseg=16, **made)[2], LONG)
 
 

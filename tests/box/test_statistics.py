@@ -284,6 +284,8 @@ def test_histograms_with_weights(density):
     check(lambda x: np.histogram_bin_edges(x, 5), data)
     check(lambda w: np.histogram2d(data, data[::-1], [3, edges], weights=w, density=density)[0], Y)
     check(lambda w: np.histogramdd(np.stack([data, data**2], 1), 3, weights=w, density=density)[0], Y)
+    check(lambda w: np.histogramdd(data, 3, weights=w, density=density)[0], Y)
+    check(lambda x: np.histogramdd([x[0], 0.3, 2.0, x[1]], 3)[1][0], np.array([3.1, -0.4]))
 
 
 def test_logsumexp():

@@ -20,6 +20,7 @@ import pytest
         (["grad", "model.py:f", "--at", "1.", "--at", "2.", "--at", "3."], "too many positional", "f(x1: float"),
         (["grad", "model.py:f", "--arg", "none.npz"], "there is no file none.npz", ".npz"),
         (["grad", "model.py:f", "--arg", "model.py"], "holds no arrays", "np.savez"),
+        (["grad", "model.py:f", "[1.0, 2]"], "stands behind the function", "--at '[1.0, 2]'"),
         (["trace", "model.py:f", "--at", "1.", "--at", "2.", "--tangent", "1."], "2 inputs", "once for each input"),
         (["check", "model.py", "--modes", "sideways"], "--modes sideways", "forward, reverse"),
         (["check", "model.py", "--at", "1.0"], "several functions", "--at name=value"),

@@ -251,12 +251,17 @@ def demand_positions(argnums: Any, example: str = "wg.grad(f)(x)") -> None:
         for k in argnums if np.ndim(argnums) else (argnums,):
             operator.index(k)
     except (TypeError, ValueError):
-        text = " ".join(repr(argnums).split())
         raise NotDifferentiableInputError(
-            f"argnums={text if len(text) < _LONG else text[:_LONG] + ' …'} is neither an int nor a sequence of ints",
+            f"argnums={shortened(argnums)} is neither an int nor a sequence of ints",
             remedy="count the positional arguments from 0: argnums=0, or argnums=(0, 2); an argument of the function "
             f"goes to what comes back: {example}",
         ) from None
+
+
+def shortened(x: Any) -> str:
+    """A value as it is shown where it was given for another."""
+    text = " ".join(repr(x).split())
+    return text if len(text) < _LONG else text[:_LONG] + " …"
 
 
 _LONG = 60

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert import tree
+from wengert.api.operators import demand_function
 from wengert.box.dispatch import UFUNCS
 from wengert.box.functions.lifted import Lifted
 from wengert.box.writing import settled
@@ -15,12 +16,13 @@ from wengert.capture.repeating import call_again
 from wengert.capture.snapshots import Snapshot
 from wengert.control.checkpoint import checkpoint as op
 from wengert.control.checkpoint import read_only
-from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.errors import InPlaceError, UnsupportedFunctionError, told
 from wengert.ops.derive import Control
 from wengert.ops.op import TABLE, call
 from wengert.running import running
 
 
+@told
 def checkpoint(f: Callable | None = None, *, keep: Any = ()) -> Callable:
     """A function whose inside is not kept for the reverse sweep: it is run again there.
 
@@ -51,11 +53,15 @@ def checkpoint(f: Callable | None = None, *, keep: Any = ()) -> Callable:
 
     if f is None:
         return lambda f: checkpoint(f, keep=keep)
+    demand_function("checkpoint", f)
     kept = _names_of(keep)
 
+    @told
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         state = running.state
+        if not state.depth:
+            return f(*args, **kwargs)
         name, function = getattr(f, "__name__", "f"), instrument(f)
         if state.capture is None and not state.tapes:
             return function(*args, **kwargs)

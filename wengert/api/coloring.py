@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.api.jit import Jitted, jit
 from wengert.api.operators import operation
+from wengert.errors import NotDifferentiableInputError
 from wengert.graphs import coloring as graphs
 from wengert.graphs.running import interpreted
 
@@ -68,6 +69,11 @@ def coloring(
     to the number of entries times that of colours (symmetric, both). The numbers of colours are not the least that are
     possible, which is a hard problem, but seldom much more.
     """
+    if callable(pattern):
+        raise NotDifferentiableInputError(
+            "wg.coloring wants a matrix, and was given a function",
+            remedy="colour the pattern of its Jacobian: wg.coloring(wg.sparsity(f)(x))",
+        )
     return graphs.coloring(pattern, partition, order, decompression, seed, run_quickly)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import fit_to
-from wengert.api.operators import named
+from wengert.api.operators import demand_function, named
 from wengert.api.signatures import F, P, Q, R
 from wengert.box.contents import Holder
 from wengert.box.writing import settled
@@ -29,7 +29,7 @@ from wengert.capture.hooks import instrument
 from wengert.capture.program import fixed_outside
 from wengert.control.custom import Rule, custom
 from wengert.control.derived import depends_on
-from wengert.errors import MismatchError, WengertError
+from wengert.errors import MismatchError, WengertError, told
 from wengert.ops import elementwise
 from wengert.ops.op import Traced, call
 from wengert.running import running
@@ -49,7 +49,9 @@ def stop_gradient(x: Any) -> Any:
 class CustomFunction(Holder, Generic[P, R]):
     """What both kinds have in common: a call is an op on the leaves of its arguments."""
 
+    @told
     def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
+        demand_function(type(self).__name__, function)
         self._function: Callable[..., Any] = function
         self._nondiff = tuple(nondiff_argnums)
         functools.update_wrapper(self, function, updated=())
@@ -66,6 +68,7 @@ class CustomFunction(Holder, Generic[P, R]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    @told
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs:
             raise MismatchError(
@@ -164,6 +167,7 @@ class custom_jvp(CustomFunction[P, R]):
     np.float64(1.0)
     """
 
+    @told
     def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
         super().__init__(function, nondiff_argnums)
         self._rule: Callable | None = None
@@ -221,6 +225,7 @@ class custom_vjp(CustomFunction[P, R]):
     np.float64(1.0)
     """
 
+    @told
     def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
         super().__init__(function, nondiff_argnums)
         self._rules: tuple[Callable, Callable] | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import UnsupportedFunctionError, told
 from wengert.running import chosen, making, running
 
 
@@ -33,6 +33,7 @@ def device(name: str) -> Iterator[None]:
         yield
 
 
+@told
 def set_device(name: str) -> None:
     """The same from now on, in this thread and in those that are started later.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from wengert.errors import told
 from wengert.packages import decide
 
 
+@told
 def instrument(name: str) -> None:
     """Follow into a package or module, by its name, when its functions are differentiated.
 
@@ -17,6 +19,7 @@ def instrument(name: str) -> None:
     decide(name, True)
 
 
+@told
 def leave_alone(name: str) -> None:
     """Run the code of a package or module, by its name, as it is.
 

@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, tree
+from wengert.api.operators import operation, result_of
 
 __all__ = ["derivative", "grad", "jacobian", "hessian", "jvp", "METHODS"]
 
@@ -55,6 +56,7 @@ Argnums = int | Sequence[int]
 # ---- The operators -------------------------------------------------------------------------------------------------
 
 
+@operation
 def derivative(f: Callable, order: int = 1, *, method: str = "central", step: float | None = None) -> Callable:
     """The derivative, of any order, of a function of one real number.
 
@@ -76,6 +78,7 @@ def derivative(f: Callable, order: int = 1, *, method: str = "central", step: fl
     if not isinstance(order, int) or order < 1:
         raise ValueError(f"order must be a positive integer, not {order!r}")
 
+    @result_of("numerical.derivative", f)
     def derivative_of_f(x: Any, *args: Any, **kwargs: Any) -> Any:
         program = _Program(f, (x, *args), kwargs, 0)
         if program.input_structure != _LEAF or program.xs[0].shape:
@@ -88,6 +91,7 @@ def derivative(f: Callable, order: int = 1, *, method: str = "central", step: fl
     return derivative_of_f
 
 
+@operation
 def grad(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: float | None = None) -> Callable:
     """The gradient of a function that returns one real number.
 
@@ -102,6 +106,7 @@ def grad(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: fl
     """
     _check_options(method, step)
 
+    @result_of("numerical.grad", f)
     def grad_of_f(*args: Any, **kwargs: Any) -> Any:
         program = _Program(f, args, kwargs, argnums)
         outputs = program.outputs
@@ -117,6 +122,7 @@ def grad(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: fl
     return grad_of_f
 
 
+@operation
 def jacobian(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: float | None = None) -> Callable:
     """The Jacobian: derivatives of all numbers that come out with respect to all that go in.
 
@@ -131,9 +137,15 @@ def jacobian(f: Callable, argnums: Argnums = 0, *, method: str = "central", step
     times the calls in the table. `method` and `step` are as in `derivative`.
     """
     _check_options(method, step)
-    return lambda *args, **kwargs: _jacobian(_Program(f, args, kwargs, argnums), method, step)
+
+    @result_of("numerical.jacobian", f)
+    def jacobian_of_f(*args: Any, **kwargs: Any) -> Any:
+        return _jacobian(_Program(f, args, kwargs, argnums), method, step)
+
+    return jacobian_of_f
 
 
+@operation
 def hessian(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: float | None = None) -> Callable:
     """The Hessian: the second derivatives of what comes out, usually one number, by all pairs of numbers going in.
 
@@ -151,6 +163,7 @@ def hessian(f: Callable, argnums: Argnums = 0, *, method: str = "central", step:
     """
     _check_options(method, step)
 
+    @result_of("numerical.hessian", f)
     def hessian_of_f(*args: Any, **kwargs: Any) -> Any:
         program = _Program(f, args, kwargs, argnums)
         units = list(program.units())
@@ -163,6 +176,7 @@ def hessian(f: Callable, argnums: Argnums = 0, *, method: str = "central", step:
     return hessian_of_f
 
 
+@operation
 def jvp(
     f: Callable, primals: Sequence[Any], tangents: Sequence[Any], *, method: str = "central", step: float | None = None
 ) -> Any:

@@ -73,12 +73,14 @@ def named(f: Any) -> str:
     return text[1:-1] if text.startswith("<wengert.") else getattr(f, "__qualname__", None) or text
 
 
-def demand_function(name: str, f: Any) -> None:
-    """Refuse what cannot be called."""
+def demand_function(name: str, f: Any, others: str = "") -> None:
+    """Refuse what cannot be called; `others` are what the operator takes beside the function."""
     if callable(f):
         return
     kind = "None" if f is None else an(type(f).__name__)
     remedy = f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))"
+    if others:
+        remedy = f"give it the function itself first: wg.{name}(f, {others})"
     if isinstance(f, (classmethod, property)):
         remedy = f"write @wg.{name} below @{type(f).__name__}, next to the function"
     raise NotAFunctionError(f"wg.{name} wants a function, and was given {kind}", remedy=remedy)
@@ -90,23 +92,32 @@ def result_of(name: str, f: Callable, budget: Budget | None = None) -> Callable[
     return lambda call: Operated(name, f, call, budget)
 
 
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 def operation(function: F) -> F:
     """What computes or makes an operator at once (`jvp`, `grad`): its errors speak of the user's code only.
 
     If its second argument says which arguments are meant, as in `grad`, who writes `grad(f, x)` is told now what goes
     where, and not when the result is called.
     """
-    parameters = list(inspect.signature(function).parameters)
+    signature = inspect.signature(function).parameters
+    parameters = list(signature)
+    required = [p.name for p in signature.values() if p.default is p.empty and p.kind in _BY_POSITION]
+    others = ", ".join(required[1:])
     takes_function, takes_argnums = parameters[:1] == ["f"], parameters[1:2] == ["argnums"]
     vector = ", v" if function.__name__.endswith("hvp") else ""
+    name = function.__name__
+    if function.__module__.endswith(".numerical"):
+        name = f"numerical.{name}"
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if takes_function and args:
-            demand_function(function.__name__, args[0])
+            demand_function(name, args[0], others)
         if takes_argnums and (len(args) > 1 or "argnums" in kwargs):
             argnums = args[1] if len(args) > 1 else kwargs["argnums"]
-            demand_positions(argnums, f"wg.{function.__name__}(f)(x{vector})")
+            demand_positions(argnums, f"wg.{name}(f)(x{vector})")
         return function(*args, **kwargs)
 
     return told(cast(F, called))

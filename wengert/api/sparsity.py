@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wengert import tree
-from wengert.api.arguments import Argnums, Prepared
+from wengert.api.arguments import Argnums, Prepared, shortened
 from wengert.api.basis import total_size
 from wengert.api.grad import grad
 from wengert.api.jit import Jitted
@@ -63,8 +63,11 @@ def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool =
            [1, 0, 1],
            [0, 1, 0]])
     """
-    if order not in (1, 2):
-        raise ValueError(f"order is 1, for Jacobians, or 2, for Hessians, not {order!r}")
+    if np.ndim(order) or order not in (1, 2):
+        raise ValueError(
+            f"order is 1, for Jacobians, or 2, for Hessians, not {shortened(order)}; "
+            "an argument of the function goes to what comes back: wg.sparsity(f)(x)"
+        )
     g = f if order == 1 else grad(f, argnums)
 
     @result_of("sparsity", f)

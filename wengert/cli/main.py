@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import traceback
 import warnings
@@ -63,10 +64,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ∂ shows a question mark, not a traceback
     try:
-        options = parser().parse_args(arguments)
+        whole = parser()
+        options, rest = whole.parse_known_args(arguments)
+        if rest and not (hasattr(options, "at") and not rest[0].startswith("-")):
+            whole.error(f"unrecognized arguments: {' '.join(rest)}")
     except SystemExit as end:  # argparse has said why
         return end.code if isinstance(end.code, int) else 2
     terminal = Terminal(as_json=options.json)
+    if rest:
+        terminal.complain(
+            f"{rest[0]!r} stands behind the function", f"give the point with --at: --at {shlex.quote(rest[0])}"
+        )
+        return 2
     warnings.showwarning = lambda message, *_, **__: terminal.note(f"warning: {message}")
     try:
         return COMMANDS[options.command].run(options, terminal)

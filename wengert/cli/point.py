@@ -118,8 +118,10 @@ def _from_file(text: str) -> dict[str, Any]:
         raise UsageError(f"there is no file {path}", remedy="give --arg a .npz file, or name=FILE.npy")
     try:
         found = np.load(path, allow_pickle=False)
-    except (ValueError, OSError) as error:
-        raise UsageError(f"{path} holds no arrays: {error}", remedy="write it with np.savez or np.save") from error
+    except (ValueError, OSError, EOFError) as error:  # NumPy takes whatever it does not know for pickled objects
+        raise UsageError(
+            f"{path} holds no arrays that NumPy saved", remedy="write it with np.savez or np.save"
+        ) from error
     if isinstance(found, np.ndarray):
         if not name:
             raise UsageError(f"{path} holds one array without a name", remedy=f"write --arg x={path}")
@@ -210,6 +212,8 @@ def _chosen(name: str, args: Any, names: tuple[str, ...], mine: tuple[str, ...],
     if not found:
         raise UsageError(
             f"there is no floating-point number among the arguments of {name}",
-            remedy="write --at 2.0 instead of --at 2" if args else "give a point, for instance --at '[1.0, 2.0]'",
+            remedy="write --at 2.0 instead of --at 2, and --at '[1, 2]' for an array"
+            if args
+            else "give a point, for instance --at '[1.0, 2.0]'",
         )
     return found

@@ -49,7 +49,7 @@ def coloring(pattern: Any, partition: str = "column", order: str = "largest-firs
         ("order", order, ORDERS),
         ("decompression", decompression, DECOMPRESSIONS),
     ):
-        if given not in known:
+        if not isinstance(given, str) or given not in known:
             raise ValueError(f"{name} is one of {', '.join(known)}, not {given!r}")
     pattern = as_pattern(pattern)
     colors: Any

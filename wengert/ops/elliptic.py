@@ -123,3 +123,23 @@ elliptic = elementwise(
     bounds=_elliptic_enclosed,
 )
 """The family J above."""
+
+# --------------------------------------------------------------------------------------------------- Jacobi's functions
+
+SN, CN, DN, AM = range(4)
+
+
+def _jacobi_in_u(y: Any, u: Any, m: Any, k: int) -> Any:
+    sn, cn, dn = (jacobi(u, m, k=j) if j != k else y for j in (SN, CN, DN))
+    return (cn * dn, -sn * dn, -m * sn * cn, dn)[k]
+
+
+def _jacobi_in_m(y: Any, u: Any, m: Any, k: int) -> Any:
+    """Of the amplitude, the inverse function of F(φ, m) in φ, and of its sine, its cosine and √(1 − m·sine²)."""
+    sn, cn, dn, am = (jacobi(u, m, k=j) if j != k else y for j in (SN, CN, DN, AM))
+    slope = -0.5 * dn * elliptic(am, m, p=1, q=3)
+    return (cn * slope, -sn * slope, -sn * (0.5 * sn + m * cn * slope) / dn, slope)[k]
+
+
+jacobi = elementwise("jacobi", lambda u, m, k: sc.ellipj(u, m)[k], (_jacobi_in_u, _jacobi_in_m))
+"""Jacobi's elliptic functions sn, cn, dn of u, and the amplitude, in the order of `scipy.special.ellipj`."""

@@ -23,7 +23,7 @@ from wengert.backend.gpu.scalar import KernelContext, combined, flat, gathered, 
 from wengert.backend.llvm.arrays.buffer import I64, load_element
 from wengert.backend.llvm.scalars.values import constant, convert
 from wengert.ir.node import Node
-from wengert.ops.index import axes_used, explicit
+from wengert.ops.index import ARRAY, axes_used, explicit
 
 
 class OperandLayout(NamedTuple):
@@ -94,6 +94,31 @@ class Elements:
     def know_offset(self, coordinates: Coordinates, strides: Sequence[int], offset: ir.Value) -> None:
         """Say where an element lies."""
         self._known[-1]["offset", coordinates, tuple(strides)] = offset
+
+    def say(self, element: tuple[Any, Coordinates], value: Any) -> None:
+        """Say what an element is."""
+        self._known[-1][element] = value
+
+    def coordinates_at(self, node: Node, integers: Sequence[Any], rest: Coordinates) -> Coordinates:
+        """The coordinates in an array of what lies at some coordinates of a place in it, which integers say."""
+        there, left, found = iter(integers), iter(rest), []
+        for place, n in zip(place_in(node), lengths(node.args[0]), strict=True):
+            if place is ARRAY:
+                found.append(self._counted(next(there)))
+            elif place.__class__ is slice:
+                start, _, step = place.indices(n)
+                c = next(left)
+                found.append(ZERO if n == 1 else c.moved(step, start))
+            else:
+                found.append(Coordinate(None, 0, int(place) % n))
+        return tuple(found)
+
+    def _counted(self, a: Any) -> Coordinate:
+        """A computed integer as a coordinate."""
+        if is_number(a):
+            return Coordinate(None, 0, int(item(a.value)))
+        narrow = lambda: self.at(a, ()) if self.kind == I64 else self.cx.builder.trunc(self.at(a, ()), self.kind)
+        return Coordinate(self._once(("counted", a), narrow), 1, 0)
 
     def _offset(self, coordinates: Coordinates, strides: Sequence[int]) -> ir.Value:
         b, number = self.cx.builder, 0
@@ -268,21 +293,16 @@ def _broadcast_to(es: Elements, node: Node, cs: Coordinates) -> Any:
     return convert(es.cx, es.at(x, fitted(cs, x.type.shape)), x.type.dtype, node.outs[0].type.dtype)
 
 
+def place_in(node: Node) -> list[Any]:
+    """The place in an array that a node reads or writes: an entry for each axis."""
+    return [place for place in _in_full(node.params["pattern"], node.args[0].type.ndim) if place is not None]
+
+
 def _index(es: Elements, node: Node, cs: Coordinates) -> Any:
-    x, rest, found = node.args[0], iter(cs), []
-    own = iter(lengths(x))
-    for place in _in_full(node.params["pattern"], x.type.ndim):
-        if place is None:
-            next(rest)
-            continue
-        n = next(own)
-        if place.__class__ is slice:
-            start, _, step = place.indices(n)
-            c = next(rest)
-            found.append(ZERO if n == 1 else c.moved(step, start))
-        else:
-            found.append(Coordinate(None, 0, int(place) % n))
-    return es.at(x, tuple(found))
+    pattern = _in_full(node.params["pattern"], node.args[0].type.ndim)
+    axes = [place for place in pattern if place is None or place.__class__ is slice]
+    rest = tuple([c for place, c in zip(axes, cs, strict=True) if place is not None])
+    return es.at(node.args[0], es.coordinates_at(node, node.args[1:], rest))
 
 
 def _reshape(es: Elements, node: Node, cs: Coordinates) -> Any:

@@ -33,7 +33,13 @@ def _is_number(x: Any) -> bool:
     return x.__class__ in SCALARS or isinstance(x, np.generic)
 
 
-def _layout(x: Any) -> OperandLayout:
+def key_of(x: Any) -> Any:
+    """By what kernels for an operand are known."""
+    return x.__class__ if _is_number(x) else x.strides
+
+
+def layout_of(x: Any) -> OperandLayout:
+    """How an operand lies."""
     if _is_number(x):
         dtype = np.dtype(x.__class__) if x.__class__ in SCALARS else x.dtype
         return OperandLayout(dtype, None)
@@ -47,10 +53,10 @@ def usual(a: Any) -> OperandLayout:
 
 def kernel_for(region: KernelRegion, operands: Sequence[Any], device: Any, shared: Shared | None = None) -> Any:
     """The kernel for operands that lie like these."""
-    key = tuple([x.__class__ if _is_number(x) else x.strides for x in operands])
+    key = tuple([key_of(x) for x in operands])
     kernel = region.kernels.get(key)
     if kernel is None:
-        text = text_of(region, [_layout(x) for x in operands], shared)
+        text = text_of(region, [layout_of(x) for x in operands], shared)
         kernel = region.kernels[key] = device.load(text, "wg_kernel")
     return kernel
 
@@ -85,14 +91,14 @@ def threads_for(region: KernelRegion, device: Any) -> int:
 
 def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, Any]) -> None:
     """Compute what a region makes. `into` says where in memory some values are to be."""
-    operands = [_operand(value_of(a, values)) for a in region.inputs]
+    operands = [operand_of(value_of(a, values)) for a in region.inputs]
     shared = _shared(region, device)
     kernel = kernel_for(region, operands, device, shared)
     outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
     threads, left = _threads(region, shared, device)
     nodes = [*region.reductions, *region.crossing]
     partial = [device.empty((math.prod(p.shape),), n.outs[0].type.dtype) for p, n in zip(left, nodes, strict=True)]
-    device.start(kernel, threads, [*[_argument(x) for x in operands], *outs, *partial])
+    device.start(kernel, threads, [*[argument_of(x) for x in operands], *outs, *partial])
     values.update(zip(region.outputs, outs, strict=True))
     for node, numbers, parts in zip(nodes, partial, left, strict=True):
         total = _joined(region, node, numbers, parts, device)
@@ -154,14 +160,15 @@ def _threads(region: KernelRegion, shared: Shared, device: Any) -> tuple[int, li
     return region.kept // shared.numbers * shared.parts, [_Left.by(shared, region.kept)] * len(region.reductions)
 
 
-def _operand(x: Any) -> Any:
+def operand_of(x: Any) -> Any:
     """An operand of a kernel: NumPy's arrays of one element are passed as numbers, others move to the device."""
     if x.__class__ is not np.ndarray:
         return x
     return np.asarray(x, like=running.state.library) if x.size != 1 else x.reshape(())[()]
 
 
-def _argument(x: Any) -> Any:
+def argument_of(x: Any) -> Any:
+    """An operand as it is passed to a kernel."""
     if _is_number(x):
         return np.int64(x) if np.dtype(type(x)).kind in "biu" else np.float64(x)
     return x

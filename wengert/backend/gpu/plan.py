@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -11,13 +11,15 @@ import numpy as np
 
 from wengert.backend.gpu.device import device_of
 from wengert.backend.gpu.launch import text_of, usual
+from wengert.backend.gpu.loop_kernel import LoopKernel, write_loop
 from wengert.backend.gpu.prepared import PreparedLaunches
 from wengert.backend.gpu.ptx import ptx_of
 from wengert.backend.gpu.recording import Recordings
 from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
 from wengert.backend.plan.lower import lowered
 from wengert.control.custom import without_rules
-from wengert.ir.node import Block, Program
+from wengert.control.loop import loop
+from wengert.ir.node import Block, Node, Program
 from wengert.ops.library import example_of
 from wengert.passes.pipeline import optimise
 
@@ -36,16 +38,24 @@ class DevicePlan:
         used = {*self.block.results, *[a for step in self.steps for a in operands_of(step)]}
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
+        self.loops = {} if device_of(like) is None else dict(_loops(self.steps, like))
+        """Of loops that are one kernel: which."""
         self.copies: dict[Any, KernelRegion] = {}
         """Kernels that copy operands of products."""
         self.recordings = Recordings(self.block)
-        self.prepared = PreparedLaunches.of(self.block, self.steps, self.constants)
+        self.prepared = PreparedLaunches.of(self)
 
     @property
     def ptx(self) -> str:
         """The kernels, for operands in C order."""
-        regions = [step for step in self.steps if isinstance(step, KernelRegion)]
-        return "\n".join([ptx_of(text_of(r, [usual(a) for a in r.inputs])) for r in regions])
+        found = []
+        for step in self.steps:
+            if isinstance(step, KernelRegion):
+                found.append(text_of(step, [usual(a) for a in step.inputs]))
+            elif step in self.loops:
+                whole = self.loops[step]
+                found.append(write_loop(whole, [usual(a) for a in whole.inputs], "wg_kernel"))
+        return "\n".join([ptx_of(text) for text in found])
 
     @property
     def report(self) -> list[str]:
@@ -55,9 +65,22 @@ class DevicePlan:
             if isinstance(step, KernelRegion):
                 names = ", ".join([node.op.name for node in step.nodes])
                 lines.append(f"one kernel for {list(step.shape)}: {names}")
+            elif step in self.loops:
+                whole = self.loops[step]
+                names = ", ".join([node.op.name for node in whole.inside.values()])
+                lines.append(f"one kernel for {whole.count} iterations for {list(whole.shape)}: {names}")
             else:
                 lines.append(f"{step.op.name}: by the library of the arrays")
         return lines
+
+
+def _loops(steps: Sequence[Step], like: Any) -> Iterator[tuple[Node, LoopKernel]]:
+    for step in steps:
+        if isinstance(step, Node) and step.op is loop:
+            inner = plan_of(step.params["body"], "body", like)
+            found = LoopKernel.of(step, inner.block, inner.constants)
+            if found is not None:
+                yield step, found
 
 
 def _last_uses(steps: Sequence[Step], block: Block) -> list[list[Any]]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from wengert.backend.gpu import blas
 from wengert.backend.gpu.recording import bytes_of, is_worth_recording, launches_of
-from wengert.backend.gpu.regions import KernelRegion, Step
-from wengert.ir.node import Block, Node
+from wengert.backend.gpu.regions import KernelRegion
+from wengert.ir.node import Node
 from wengert.ops.library import is_foreign
 
 _MOST_SIGNATURES = 64
@@ -93,15 +93,18 @@ class PreparedLaunches:
         self._known: dict[Any, _Launches | None] = {}
 
     @staticmethod
-    def of(block: Block, steps: Sequence[Step], constants: dict) -> PreparedLaunches | None:
+    def of(plan: Any) -> PreparedLaunches | None:
         """`None` for a program that has something else to do, or is better recorded."""
-        if not all(isinstance(s, KernelRegion) or _is_plain(s) for s in steps):
+        block, loops = plan.block, plan.loops
+        if not all(
+            isinstance(s, KernelRegion) or _is_plain(s) or (s in loops and not loops[s].written) for s in plan.steps
+        ):
             return None
-        launches = launches_of(steps, lambda _: ())
+        launches = launches_of(plan, lambda _: None)
         moved, returned = bytes_of(block.params), sum(bytes_of(block.results))
         if not launches or is_worth_recording(launches, moved, returned):
             return None
-        return PreparedLaunches(constants.values())
+        return PreparedLaunches(plan.constants.values())
 
     def run(
         self, args: Sequence[Any], device: Any, kind: Any, run: Callable[[Any], list[Any]]

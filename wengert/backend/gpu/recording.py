@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.gpu import blas
-from wengert.backend.gpu.regions import VIEWS, KernelRegion, Step, counts, is_count
+from wengert.backend.gpu.regions import VIEWS, KernelRegion, counts, is_count
 from wengert.backend.gpu.scalar import lengths
 from wengert.control.loop import loop
 from wengert.ir.node import Block, Const, Node
@@ -32,20 +32,20 @@ _BYTES_A_LAUNCH = 4_000_000
 """How many bytes can be copied while the host launches one kernel."""
 
 
-def launches_of(steps: Sequence[Step], inner: Callable[[Any], Sequence[Step]]) -> int | None:
-    """How many launches steps are, `None` if they are something else as well; `inner` gives the steps of a body."""
+def launches_of(plan: Any, inner: Callable[[Any], Any]) -> int | None:
+    """How many launches a plan is, `None` if it is something else as well; `inner` gives the plan of a body."""
     total = 0
-    for step in steps:
+    for step in plan.steps:
         if isinstance(step, KernelRegion):
             total += 1 + 2 * (len(step.reductions) + len(step.crossing))
-        elif blas.fits(step):
+        elif blas.fits(step) or step in plan.loops:
             total += 1
         elif step.op is loop:
             count, body = step.args[0], step.params["body"]
             own = launches_of(inner(body), inner) if isinstance(count, Const) else None
             if own is None:
                 return None
-            total += int(count.value) * own  # type: ignore[union-attr]
+            total += int(count.value) * own
         elif not _is_view(step) and not counts(step):
             return None
     return total

@@ -14,6 +14,7 @@ import numpy as np
 from wengert.backend.gpu import blas
 from wengert.backend.gpu.device import device_of
 from wengert.backend.gpu.launch import in_rows, launch, value_of
+from wengert.backend.gpu.loop_kernel import run_loop_kernel
 from wengert.backend.gpu.plan import DevicePlan, plan_of
 from wengert.backend.gpu.recording import launches_of
 from wengert.backend.gpu.regions import KernelRegion, is_count
@@ -67,7 +68,7 @@ def _run_in_general(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any
             if device is None or device.is_recording:
                 return _on_device(_run_steps(plan, given, device, {}), like)
             if plan.recordings.launches == -1:
-                plan.recordings.launches = launches_of(plan.steps, lambda body: plan_of(body, "body", like).steps)
+                plan.recordings.launches = launches_of(plan, lambda body: plan_of(body, "body", like))
             needed = [a if k in plan.read else None for k, a in enumerate(given)]
             results = plan.recordings.run(device, needed, lambda xs: _run_steps(plan, xs, device, {}))
             return _apart(_on_device(results, like), [*given, *plan.constants.values()], device)
@@ -118,7 +119,8 @@ def _run_steps(plan: DevicePlan, args: Sequence[Any], device: Any, into: Mapping
         elif isinstance(step, KernelRegion):
             launch(step, values, device, into)
         elif device is not None and step.op is loop:
-            _run_loop(step, values, device)
+            if step not in plan.loops or not run_loop_kernel(plan.loops[step], values, device):
+                _run_loop(step, values, device)
         elif device is None or not blas.fits(step) or not _multiply(plan, step, values, device, into):
             _apply(step, values)
         for a in last:

@@ -14,7 +14,7 @@ from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced, call
 from wengert.ops.store import add_at
-from wengert.types import SCALARS, dtype_of, shape_of
+from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
 
 
 @implements(np.histogram_bin_edges)
@@ -92,10 +92,13 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
 
 @implements(np.histogramdd)
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple:
-    if isinstance(sample, (list, tuple)):
-        columns = [flat(array(column)) for column in sample]
+    given = [array(column) for column in sample] if isinstance(sample, (list, tuple)) else []
+    points = None if any(map(ndim_of, given)) else array(sample)
+    if points is None:
+        columns = [flat(column) for column in given]
+    elif ndim_of(points) < 2:
+        columns = [flat(points)]
     else:
-        points = array(sample)
         columns = [index(points, pattern=(slice(None), k)) for k in np.arange(shape_of(points)[1]).tolist()]
     n = len(columns)
     each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * n

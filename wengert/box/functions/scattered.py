@@ -212,6 +212,7 @@ def griddata_with(interp1d: Any) -> Any:
         if shape_of(points)[-1] == 1 and ndim_of(points) <= 2:
             x = xi[0] if isinstance(xi, tuple) else xi
             line = s.reshape(points, shape=(shape_of(points)[0],))
+            fill_value = "extrapolate" if method == "nearest" else fill_value
             return interp1d(line, values, method, 0, bounds_error=False, fill_value=fill_value)(x)
         if method == "linear":
             return LinearOnTriangles(points, values, fill_value, rescale)(xi)

@@ -14,16 +14,17 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, implements_blind
-from wengert.box.functions.operands import operand, unsupported_option
+from wengert.box.functions.operands import answer, operand, unsupported_option
 from wengert.ops import bessel, elliptic, gamma, incomplete, special, student
 from wengert.ops import elementwise as e
+from wengert.ops import shape as s
 from wengert.ops.op import TABLE, Traced
-from wengert.types import dtype_of
+from wengert.types import dtype_of, shape_of
 
 _SAME_NAME = """
     erf erfc erfi erfinv erfcinv ndtr ndtri log_ndtr ndtri_exp expit logit log_expit
     xlogy xlog1py entr rel_entr kl_div huber pseudo_huber
-    exp10 sindg cosdg tandg cotdg cosm1 powm1 boxcox boxcox1p wrightomega exp1 expi expn spence owens_t
+    exp10 sindg cosdg tandg cotdg cosm1 powm1 boxcox boxcox1p wrightomega exp1 expi spence owens_t
     gamma gammaln loggamma gammasgn digamma rgamma beta betaln poch binom
     gammainc gammaincc gammaincinv gammainccinv betainc betaincc betaincinv betainccinv
     jv yv iv kv hankel1 hankel2 hankel1e hankel2e j0 j1 y0 y1 i0 i1 k0 k1
@@ -53,6 +54,7 @@ _register("psi", gamma.digamma)
 _register("jn", bessel.jv)
 _register("yn", lambda n, x: bessel.yv(_count(n), x))
 _register("kn", lambda n, x: bessel.kv(_count(n), x))
+_register("expn", lambda n, x: special.expn(_count(n), x))
 _register("_riemann_zeta", gamma.zeta)
 for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
     _register("_" + _name, TABLE[_name])
@@ -91,6 +93,7 @@ _register("yve", _unscaled(bessel.yv, "yve"))
 _register("sici", lambda x: (special.sinint(x), special.cosint(x)))
 _register("shichi", lambda x: (special.sinhint(x), special.coshint(x)))
 _register("fresnel", lambda x: (special.fresnel_s(x), special.fresnel_c(x)))
+_register("ellipj", lambda u, m: tuple([elliptic.jacobi(u, m, k=k) for k in range(4)]))
 _register("airy", lambda x: (bessel.airy_ai(x), bessel.airy_aip(x), bessel.airy_bi(x), bessel.airy_bip(x)))
 
 # Compositions.
@@ -167,6 +170,14 @@ _register("fdtr", _ratios(lambda d, b, s: incomplete.betainc(d * 0.5, b * 0.5, s
 _register("fdtrc", _ratios(lambda d, b, s: incomplete.betainc(b * 0.5, d * 0.5, b / (b + s))))
 
 
+def _ratio_of(d: Any, b: Any, p: Any) -> Any:
+    d, b = d * 0.5, b * 0.5
+    return b * incomplete.betaincinv(d, b, p) / (d * incomplete.betainccinv(b, d, p))
+
+
+_register("fdtri", _ratio_of)
+
+
 def _or_normal(student: Callable, normal: Callable) -> Callable:
     """Student's distribution, whose limit for infinitely many degrees of freedom is the normal one."""
 
@@ -194,6 +205,21 @@ def _zetac(x: Any) -> Any:
 _register("zetac", _zetac)
 
 
+def _voigt(x: Any, sigma: Any, gamma: Any) -> Any:
+    """A normal density folded with Cauchy's. Without width, the former leaves the latter."""
+    normal = e.not_equal(sigma, 0)
+    width = e.where(normal, sigma, 1.0) * math.sqrt(2)
+    z = (x + 1j * gamma) / width
+    both = s.real(special.erfcx(-1j * z, n=0)) / (width * math.sqrt(math.pi))
+    if _is_certain(normal):
+        return both
+    cauchy = e.where(normal, 1.0, gamma)
+    return e.where(normal, both, cauchy / (math.pi * (x * x + cauchy * cauchy)))
+
+
+_register("voigt_profile", _voigt)
+
+
 def _log_inv_boxcox(y: Any, p: Any) -> Any:
     """log(1 + p·y)/p, smooth at p = 0."""
     return y / special.exprel(e.log1p(p * y), n=0)
@@ -214,7 +240,14 @@ _register("eval_chebys", lambda n, x: TABLE["eval_chebyu"](n, 0.5 * x))
 
 
 def _lambertw(z: Any, k: Any, tol: Any) -> Any:
-    return special.lambertw(z, k=k, tol=tol)
+    """The branch k, of which there may be one for each element."""
+    first, *others = np.unique(k).tolist()
+    if others:
+        z = s.broadcast_to(z, shape=np.broadcast_shapes(shape_of(z), np.shape(k)))
+    y = special.lambertw(z, k=first, tol=tol)
+    for branch in others:
+        y = e.where(np.equal(k, branch), special.lambertw(z, k=branch, tol=tol), y)
+    return y
 
 
 _register("_lambertw", _lambertw)
@@ -229,7 +262,7 @@ def i0(x: Any) -> Any:
 
 @implements_blind(sc.lambertw)
 def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
-    return special.lambertw(operand(z), k=k, tol=tol)
+    return _lambertw(operand(z), k, tol)
 
 
 @implements_blind(sc.zeta)
@@ -250,6 +283,20 @@ def multigammaln(a: Any, d: int) -> Any:
     for j in range(d):
         total = total + gamma.gammaln(operand(a) - j / 2)
     return total
+
+
+@implements_blind(sc.assoc_laguerre)
+def assoc_laguerre(x: Any, n: Any, k: Any = 0.0) -> Any:
+    return TABLE["eval_genlaguerre"](operand(n), operand(k), operand(x))
+
+
+@implements_blind(sc.diric)
+def diric(x: Any, n: Any) -> Any:
+    """sin(n·x/2) / (n·sin(x/2)), a polynomial in cos(x/2): there is nothing special at multiples of 2π."""
+    n, x = answer(lambda n: n, operand(n)), operand(x)
+    if not np.all(np.equal(n, np.floor(n)) & (n > 0)):
+        return e.where(np.logical_and(n > 0, n == np.floor(n)), diric(x, np.where(n > 0, np.ceil(n), 1)), math.nan)
+    return TABLE["eval_chebyu"](np.asarray(n, int) - 1, e.cos(0.5 * x)) / n
 
 
 @implements_blind(sc.factorial)

@@ -90,8 +90,7 @@ class Spectra:
         """Frequencies, times and spectra: the frequencies are where the signal's axis was, the times are last."""
         same = y is x
         signals = floating(array(x)) if same else floating(array(x), array(y))
-        axis = normalize_axis_index(axis, ndim_of(signals[0]))
-        signals = [last(v, axis) for v in signals]
+        signals = [last(v, normalize_axis_index(axis, ndim_of(v))) for v in signals]
         n = max(shape_of(v)[-1] for v in signals)
         signals = [_filled(v, n) for v in signals]
         w, length = self._window(window, nperseg, n)
@@ -134,7 +133,7 @@ class Spectra:
         if boundary is not None:
             times = times - length / 2 / fs
         frequencies = (np.fft.rfftfreq if onesided else np.fft.fftfreq)(nfft, 1 / fs)
-        return frequencies, times, moveaxis(result, -1, axis)
+        return frequencies, times, moveaxis(result, -1, normalize_axis_index(axis, ndim_of(result) - 1))
 
     # ------------------------------------------------------------------------------------------------- averaged spectra
 

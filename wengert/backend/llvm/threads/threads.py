@@ -20,6 +20,7 @@ import threading
 from wengert.backend.llvm.machine.engine import MachineCode, OptimisedModule
 from wengert.backend.llvm.machine.symbols import share_hook
 from wengert.backend.llvm.threads.pool import TEXT
+from wengert.errors import told
 
 _lock = threading.Lock()
 _wanted: int | None = None
@@ -41,6 +42,7 @@ def get_num_threads() -> int:
     return _wanted if _wanted is not None else _default()
 
 
+@told
 def set_num_threads(count: int) -> None:
     """Let compiled programs use so many threads for long loops; 1 for none besides the one that calls.
 
