@@ -28,12 +28,11 @@ def distance_on_a_sphere(pygeodesy):
     return f
 
 
-@program("geodepy.convert", 1.3, 2.0)
-def there_and_back(convert):
-    def f(latitude, height):
-        x, y, z = convert.llh2xyz(latitude, 20.0, height)
-        back = convert.xyz2llh(x, y, z)
-        return (x + y + z) * 1e-6 + back[0] + back[2]
+@program("geodepy.convert", 37.0, 144.0)
+def place_in_space(convert):
+    def f(latitude, longitude):
+        x, y, z = convert.llh2xyz(latitude, longitude, 200.0)
+        return (x + 2 * y - z) * 1e-6
 
     return f
 

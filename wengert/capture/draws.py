@@ -63,7 +63,7 @@ class Made:
         return functools.partial(drawn, lambda: self._current.generator, self._sample, name)
 
 
-class Kept:
+class StateKept:
     """Stands for the state of a generator, which a compiled function keeps and puts back."""
 
     def __init__(self, read: Callable[[], Any]):
@@ -142,10 +142,10 @@ def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwarg
     if running.state.capture is None and name in _OF_ITEMS | _STATES and not _holds_boxes(args, kwargs):
         return getattr(get(), name)(*args, **kwargs)
     if name in _READ and running.state.capture is not None:
-        return Kept(lambda: getattr(get(), name)(*args, **kwargs))
+        return StateKept(lambda: getattr(get(), name)(*args, **kwargs))
     if name in _WRITTEN and running.state.capture is not None:
         (state,) = (*args, *kwargs.values())
-        called_back(lambda: getattr(get(), name)(state.now() if isinstance(state, Kept) else state) or (), (), ())
+        called_back(lambda: getattr(get(), name)(state.now() if isinstance(state, StateKept) else state) or (), (), ())
         return None
     if name == "shuffle":
         tell_of(args[0] if args else kwargs.get("x"))
