@@ -98,3 +98,18 @@ def test_what_is_told_is_what_stands_in_the_way():
     with pytest.raises(ConcretizationError) as refusal:
         wg.jit(f)(2.0)
     assert "split" in str(refusal.value)
+
+
+def lengths_that_data_decide(x):
+    steps = []
+    for i in range(3):
+        if x * 2.0**-i > 1e-3:
+            steps.append(x * 2.0**-i)
+    return steps[-1] * len(steps) + np.sum(np.sin(np.array(steps)))
+
+
+@pytest.mark.parametrize("points", [[1.2, 0.7], [1.2, 3e-3]], ids=["the same way", "different ways"])
+def test_examples_of_a_batch(points):
+    f, points = lengths_that_data_decide, np.array(points)
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(points), [f(p) for p in points], rtol=1e-14)
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(f)))(points), [wg.grad(f)(p) for p in points], rtol=1e-12)

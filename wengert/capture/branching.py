@@ -79,7 +79,7 @@ Facts = list[tuple[Any, Any]]
 REFUSED = (ConcretizationError, StagingError, UnsupportedFunctionError)
 """What is raised where something cannot be captured. (Classes derived from these say what can be done about it.)"""
 _REFUSED_IN = "_refused_in"
-"""The attribute of an error that says in which branch it was raised."""
+"""The attribute of an error that says whether it was raised in the first branch, in the second, or because of both."""
 _MANY = 20
 """Links between so many arrays are not looked at."""
 _DEEPEST = 400
@@ -254,10 +254,10 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     except REFUSED as error:
         if isinstance(error, Grows) and (error.is_for_loops or not opens):
             raise
-        refused_in = error.__dict__.pop(_REFUSED_IN, None)
-        if not isinstance(error, BranchesDiffer) and (refused_in is None or type(error) not in REFUSED):
+        refused_in = error.__dict__.pop(_REFUSED_IN, "elsewhere")
+        if not isinstance(error, BranchesDiffer) and (refused_in == "elsewhere" or type(error) not in REFUSED):
             raise
-        only = None if refused_in is None else not refused_in
+        only = None if refused_in in ("elsewhere", "both") else not refused_in
         if attempt is not None:
             attempt.checks = checks
         is_taken = assumed(truth(pred), error, only)
@@ -304,7 +304,11 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
                 raise _failing(pred, branches[-1], (number, len(branches) == 1, checks))
     finally:
         states.pop()
-    return _joined(pred, answer, branches, state, set, names, temporaries)
+    try:
+        return _joined(pred, answer, branches, state, set, names, temporaries)
+    except ConcretizationError as error:  # examples of a batch cannot go different ways
+        error.__dict__[_REFUSED_IN] = "both"
+        raise
 
 
 def _joined(pred: Any, answer: Any, branches: list[_Branch], state: tuple, set: Callable, names: Sequence[str],
