@@ -147,7 +147,67 @@ def in_no_order(x):
     return x * sum(places) + max(places) + sum(k * x**2 for k in sorted(places)) + (x if 9 in left else 2 * x)
 
 
+def groups(x):
+    held = defaultdict(list)
+    for k in range(20):
+        held[int(k * x)].append(k * x)
+    total = sum(sum(v) / len(v) for v in held.values()) + held[2][0] * held[2][-1] + len(held[77])
+    for key, found in held.items():
+        total += key * max(found) if len(found) > 2 else key * x
+    return total + np.mean(held[1]) + np.sum(np.array(held[3]) ** 2)
+
+
+def groups_that_are_made_when_needed(x):
+    held, other = {}, {}
+    for k in range(16):
+        b = int(x * k) % 3
+        if b in held:
+            held[b].append(k * x)
+        else:
+            held[b] = [k * x]
+        other.setdefault((b, k % 2), []).append(x**2 + k)
+        if k % 7 == 6:
+            held[b] = []
+    total = sum((len(v) * sum(v, x) for v in held.values()), x)
+    return total + sum((a + 2 * b) * sum(v, x) for (a, b), v in other.items())
+
+
+def sums_and_counts(x):
+    held = defaultdict(lambda: [0.0, 0.0])
+    for k in range(12):
+        one = held[int(x * k)]
+        one[0] += math.sin(x * k)
+        one[1] += 1
+    return sum((held[k][0] / held[k][1] for k in held), x)
+
+
+def neighbours(x):
+    near = defaultdict(list)
+    places = [math.sin(3 * x * k) for k in range(5)]
+    for i in range(5):
+        for j in range(5):
+            if i != j and abs(places[i] - places[j]) < 0.6:
+                near[i].append(j)
+    total = 0.0
+    for i in range(5):
+        for j in near[i]:
+            total += places[i] * places[j]
+    return total
+
+
+def of_sets(x):
+    one, other = set(), set()
+    for k in range(9):
+        one.add(int(x * k))
+        other.add(int(x * k * k) % 5)
+    both = one & other
+    total = len(one | {7, 8}) + 10 * len(both) + 100 * len(one - other) + x * sum(one | other)
+    total += (one <= other) + 2 * (both <= one) + 4 * (one == other) + 8 * one.isdisjoint({77})
+    return total + max({0, 1} - both, default=x)
+
+
 PROGRAMS = [
+    groups, groups_that_are_made_when_needed, sums_and_counts, neighbours, of_sets,
     bins, where_the_most_are, in_the_order_of_insertion, cells, in_an_object, remembered, known_keys, counted,
     taken_out, in_order, what_is_missing, seen_before, in_no_order,
 ]  # fmt: skip
@@ -175,11 +235,16 @@ def test_a_key_that_is_not_there():
         wg.jit(f)(0.33)
 
 
-def lists(x):
+def popped(x):
     held = defaultdict(list)
-    for k in range(20):
-        held[int(k * x)].append(k * x)
-    return sum(sum(v) / len(v) for v in held.values())
+    held[int(10 * x)].append(x)
+    return held[int(10 * x)].pop()
+
+
+def apart(x):
+    held = defaultdict(lambda: [0.0, 0.0])
+    held[int(10 * x)][0] += x
+    return sum(a - b for a, b in held.values())
 
 
 def given(x):
@@ -207,13 +272,7 @@ def gone_through(x):
     return total
 
 
-def joined(x):
-    places = set()
-    places.add(int(10 * x))
-    return x * len(places | {3})
-
-
-@pytest.mark.parametrize("f", [lists, given, shown, compared, gone_through, joined], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [popped, apart, given, shown, compared, gone_through], ids=lambda f: f.__name__)
 def test_what_is_refused(f):
     with pytest.raises(WengertError):
         wg.jit(f)(0.33)

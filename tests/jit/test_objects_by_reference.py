@@ -197,10 +197,33 @@ def along_a_list(x):
     return np.array([first.value, middle.value, last.value])
 
 
+def sorted_by_choosing(x):
+    things = [Thing(v, float(k)) for k, v in enumerate(x)]
+    for i in range(3):
+        least = i
+        for j in range(i + 1, 4):
+            if things[j].v < things[least].v:
+                least = j
+        things[i], things[least] = things[least], things[i]
+    things[0].v *= 2
+    return numbers(*things)
+
+
+def put_at_a_computed_place(x):
+    things = [Thing(v, float(k)) for k, v in enumerate(x)]
+    i = int(np.argmax(x))
+    old = things[i]
+    things[i] = Thing(x[0] * 3)
+    old.v += 1
+    things[i].m = x[1]
+    things[int(np.argmin(x)) - 4] = old
+    return numbers(*things)
+
+
 PROGRAMS = [
     one_of_two, by_a_property, the_largest, one_of_three, new_or_old, changing_places, changing_places_for_long,
     the_smallest_so_far, a_search, inside_of_others, arrays_in_them, a_list_or_another, failing, sorted_into_a_list,
-    along_a_list,
+    along_a_list, sorted_by_choosing, put_at_a_computed_place,
 ]  # fmt: skip
 
 
@@ -224,6 +247,17 @@ def test_in_batches(f):
     expected = np.stack([f(x) for x in xs])
     np.testing.assert_allclose(wg.vmap(wg.jit(f))(xs), expected, rtol=1e-13)
     np.testing.assert_allclose(wg.jit(wg.vmap(f))(xs), expected, rtol=1e-13)
+
+
+def test_a_place_that_is_not_there():
+    def f(x):
+        things = [Thing(v) for v in x]
+        things[int(x[0] * 10)] = things[0]
+        return things[1].v
+
+    assert wg.jit(f)(np.array([0.1, 2.0])) == 0.1
+    with pytest.raises(IndexError):
+        wg.jit(f)(np.array([0.3, 2.0]))
 
 
 def test_an_object_that_is_returned():

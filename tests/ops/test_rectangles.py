@@ -5,6 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.special
 
 import wengert as wg
@@ -173,6 +174,7 @@ T = {
     "concatenate": lambda z: np.concatenate([z, z.real, 1j * z.imag], axis=1).T,
     "solve": lambda z: np.linalg.solve(z[:, :4] + 9.0 * np.eye(4), z[:, 4]),
     "inv": lambda z: np.linalg.inv(z[:, :4] + 9.0 * np.eye(4)),
+    "expm": lambda z: scipy.linalg.expm(z[:, :4] * 0.3),
     "written": lambda z: written(z),
     "loop": lambda z: julia(z),
 }

@@ -10,16 +10,19 @@ clusters. Rows of as many numbers each are kept in arrays instead (`placed.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.capture.branching import branch
+from wengert.capture.containers import about_to_change, is_reference, is_taken_apart
 from wengert.capture.each_of import each
 from wengert.capture.exceptions import demand
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import MOST, OneOf
 from wengert.capture.opened import is_open
 from wengert.capture.placed import is_place
+from wengert.capture.references import refers
 from wengert.capture.stage import equality
 from wengert.capture.staged_reads import read
 from wengert.capture.values import is_symbolic
@@ -53,11 +56,27 @@ def _is_changed_here(item: Any) -> bool:
     return isinstance(item, MUTABLE)
 
 
+def are_references(items: Sequence[Any]) -> bool:
+    """Whether all are objects for which names stand by reference, or one of several of these."""
+    if not refers() or not 0 < len(items) <= MOST:
+        return False
+    return all(x.__class__ is OneOf or is_reference(x) for x in items) and any(is_taken_apart(x) for x in items)
+
+
+def put_reference(items: list, key: Any, value: Any) -> None:
+    """`items[key] = value`, for a place that only the program knows: a branch for each place."""
+    place = _place(items, key)
+
+    def put(k: int) -> None:
+        about_to_change(items)
+        items[k] = value
+
+    for k in range(len(items)):
+        _either(e.equal(place, k), functools.partial(put, k), lambda: None)
+
+
 def _of_sequence(items: list | tuple, key: Any, do: Callable[[Any], Any]) -> Any:
-    n = len(items)
-    is_there = e.logical_and(e.greater_equal(key, -n), e.less(key, n))
-    demand(is_there, "IndexError", f"{items.__class__.__name__} index out of range")
-    place = e.where(e.less(key, 0), e.add(key, n), key)
+    n, place = len(items), _place(items, key)
 
     def look(k: int) -> Any:
         if k == n - 1:
@@ -65,6 +84,13 @@ def _of_sequence(items: list | tuple, key: Any, do: Callable[[Any], Any]) -> Any
         return _either(e.equal(place, k), lambda: do(read(items, k)), lambda: look(k + 1))
 
     return look(0)
+
+
+def _place(items: list | tuple, key: Any) -> Any:
+    n = len(items)
+    is_there = e.logical_and(e.greater_equal(key, -n), e.less(key, n))
+    demand(is_there, "IndexError", f"{items.__class__.__name__} index out of range")
+    return e.where(e.less(key, 0), e.add(key, n), key)
 
 
 def _of_mapping(mapping: dict, key: Any, do: Callable[[Any], Any]) -> Any:

@@ -419,7 +419,7 @@ def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseEx
             f"the text of a {type(found[0]).__name__} that is caught depends on values which only the compiled program "
             "knows", remedy="catch it without a name (except ValueError:), or use jit(f, fallback=True)",
         )  # fmt: skip
-    if found and any(map(_is_gone, (*found[0].args, *vars(found[0]).values()))):
+    if found and any(map(_has_ended, (*found[0].args, *vars(found[0]).values()))):
         raise StagingError(
             f"a {type(found[0]).__name__} that is caught holds a value of the branch or loop in which it was raised",
             remedy="give the value a name before the raise, and read that in the handler, or use jit(f, fallback=True)",
@@ -427,7 +427,7 @@ def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseEx
     return found[0] if found else RuntimeError("nothing was raised")
 
 
-def _is_gone(x: Any) -> bool:
+def _has_ended(x: Any) -> bool:
     """Whether a value was made in a suite that has been captured: nobody outside can read it."""
     symbol = innermost(x) if isinstance(x, Traced) else None
     return isinstance(symbol, Traced) and symbol._owner.alive is False

@@ -140,7 +140,7 @@ def _called(f: Any, operands: int, given: int) -> Any:
     kind = type(f)
     if kind is _UFUNC:
         found = taking_lists(f, f) if given == ANYTHING else f
-        return found if operands <= f.nin else writing_out(f, found, f.nin)
+        return found if operands <= f.nin else writing_out(found, f.nin)
     if kind is _DISPATCHER:
         found = REPLACEMENTS.get(f, f)
         if given == ANYTHING:
@@ -148,7 +148,7 @@ def _called(f: Any, operands: int, given: int) -> Any:
         if operands < 3:
             return found
         place = place_of_result(f)
-        return writing_out(f, found, place) if operands == OUT or place < operands else found
+        return writing_out(found, place) if operands == OUT or place < operands else found
     if kind is FunctionType:
         return _twin_of(f) or _for_function(f)
     if kind is BuiltinFunctionType:
@@ -259,7 +259,7 @@ def _for_builtin(f: Any, operands: int, given: int) -> Any:
     if f.__self__.__class__ is _UFUNC:
         if f.__name__ == "at":
             return writing_first(f)
-        return method_of_ufunc(f) if operands < 4 else writing_out(f, method_of_ufunc(f), 3)
+        return method_of_ufunc(f) if operands < 4 else writing_out(method_of_ufunc(f), 3)
     kind = f.__self__.__class__
     if PENDING and getattr(builtins, kind.__name__, None) is not kind:
         look_for_imports()

@@ -108,7 +108,7 @@ class Identity:
             (a, b) for a in opened for b in opened
             if a < b and (_meet(reached[a], reached[b]) or self._meet_at_start(a, b))
         }  # fmt: skip
-        self._spread()
+        self._propagate()
         self._check(carried, capture)
         return self._flagged(facts, names, capture)
 
@@ -177,7 +177,7 @@ class Identity:
         x, y = self._starts[a], self._starts[b]
         return x is not None and y is not None and running.state.capture.links.connects(x, y)
 
-    def _spread(self) -> None:
+    def _propagate(self) -> None:
         """What may be the case at the head of an iteration may be so at its end, under other names, and so on."""
         changed = True
         while changed:

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.capture.containers import containers_in, leaves
+from wengert.capture.containers import containers_in, is_taken_apart, leaves
+from wengert.capture.one_of import OneOf
 from wengert.capture.open_lists import read_item, set_item
 from wengert.capture.opened import row_in
 from wengert.capture.opening import (
@@ -37,6 +38,7 @@ from wengert.capture.opening import (
     pooled,
     types_of,
 )
+from wengert.capture.references import NeedsReferences
 from wengert.capture.session import current
 from wengert.capture.values import is_number, is_symbolic
 from wengert.types import dtype_of, shape_of
@@ -115,6 +117,9 @@ def _holds_more_than_numbers(items: Any) -> bool:
 def write(thing: list, key: Any, value: Any) -> None:
     """`thing[key] = value`."""
     if not _are_rows((*thing, value)) and _holds_more_than_numbers((*thing, value)):
+        if all(one.__class__ is OneOf or is_taken_apart(one) for one in (*thing, value)):
+            raise NeedsReferences("objects of a list change places, and which ones only the compiled program knows",
+                                  remedy="a list of numbers that say which object is where")  # fmt: skip
         raise ItemsDiffer("its items are objects or arrays, which others may hold", AT_A_PLACE)
     kind_of_items([*thing, value])
     if not is_here(thing):

@@ -23,8 +23,7 @@ from wengert.capture import hooks, ordering, real_or_complex, retrying, rewrite,
 from wengert.capture.copying import COPYING
 from wengert.capture.deciding import condition
 from wengert.capture.draws import Made
-from wengert.capture.followed.filtered import FilteredSet
-from wengert.capture.followed.tables import OpenTable
+from wengert.capture.followed.unknown_content import UnknownContent
 from wengert.capture.growing import as_array, earlier_of, length_of
 from wengert.capture.iteration import Items, counted_range, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.one_of import OneOf, whether
@@ -230,7 +229,7 @@ def _isinstance(x: Any, classes: Any) -> Any:
         return whether(x, lambda one: _isinstance(one, classes))
     if x.__class__ is ChosenWords:
         words_refused()
-    if x.__class__ is Made or isinstance(x, (FilteredSet, OpenTable)):
+    if x.__class__ is Made or isinstance(x, UnknownContent):
         return issubclass(x.stands_for, classes)
     if isinstance(x, Box) and issubclass(int, classes) != issubclass(float, classes):
         _demand_one_class(x)
@@ -241,7 +240,7 @@ def _isinstance(x: Any, classes: Any) -> Any:
 def _type(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], Box):
         _demand_one_class(args[0])
-    if len(args) == 1 and isinstance(args[0], (FilteredSet, OpenTable)):
+    if len(args) == 1 and isinstance(args[0], UnknownContent):
         return args[0].stands_for
     return hooks.REPLACEMENTS[type](*args, **kwargs)
 

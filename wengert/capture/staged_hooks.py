@@ -47,7 +47,7 @@ from wengert.capture.draws import generator_made, random_method
 from wengert.capture.each_item import method_of_item
 from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.filtering import EXTREMES, is_filtered, kept
-from wengert.capture.followed.tables import OpenTable
+from wengert.capture.followed.tables import Group, OpenTable
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -93,7 +93,7 @@ from wengert.capture.staged_stores import (
     store_in_item,
 )
 from wengert.capture.syntax import OURS
-from wengert.capture.tables import MAKING, keys_of, length_of, made_dict, refuse_computed
+from wengert.capture.tables import MAKING, keys_of, length_of, list_of_group, made_dict, refuse_computed
 from wengert.capture.values import is_number
 from wengert.counted import all_count
 from wengert.ir.symbol import Sym
@@ -340,7 +340,7 @@ def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) ->
         return each_argument(_with_known(f, named), args, kwargs)
     if named is len and len(args) == 1 and is_filtered(args[0]):
         return staged(type(args[0]).__len__)(args[0])
-    if named is len and len(args) == 1 and isinstance(args[0], OpenTable):
+    if named is len and len(args) == 1 and isinstance(args[0], (Group, OpenTable)):
         return length_of(args[0])
     if named is len:  # which does not look at the items
         return f(*args, **kwargs)
@@ -349,8 +349,8 @@ def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) ->
         for given in (named.__self__ if type(named) is MethodType else None, *args, *kwargs.values()):
             if given.__class__ in (list, tuple, dict) or (is_object(given) and not _asks_object(named)):
                 demand_known_things(given, 4)
-    values = in_place_of_lists(named, kwargs.values())
-    return f(*in_place_of_lists(named, args), **dict(zip(kwargs, values, strict=True)))
+    values = in_place_of_lists(named, list_of_group(kwargs.values()))
+    return f(*in_place_of_lists(named, list_of_group(args)), **dict(zip(kwargs, values, strict=True)))
 
 
 def _asks_object(f: Any) -> bool:

@@ -29,6 +29,7 @@ from wengert.capture.kinds import is_object
 from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
 from wengert.capture.open_lists import read_item
 from wengert.capture.opened import is_open
+from wengert.capture.references import refers
 from wengert.capture.replacements import class_of, has_attribute
 from wengert.capture.session import current
 from wengert.capture.tables import refuse_computed
@@ -110,6 +111,8 @@ def _at_symbol(container: Any, key: Any) -> Any:
         return found
     if not is_text and placed.is_place(key) and (found := placed.read(container, key)) is not None:
         return found
+    if not is_text and refers() and placed.is_place(key) and any(item.__class__ is OneOf for item in container):
+        return _chosen_in(container, key)
     if is_symbolic(key) and not shape_of(key) and (found := _constant_in(container, key)) is not None:
         return found
     if not is_text and is_symbolic(key) and not shape_of(key) and _are_of_different_kinds(container, key):

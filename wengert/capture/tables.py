@@ -14,26 +14,16 @@ from typing import Any
 from wengert.capture.classes import meet
 from wengert.capture.containers import note_created
 from wengert.capture.followed import tables
-from wengert.capture.followed.tables import OpenDict, OpenSet, OpenTable
+from wengert.capture.followed.tables import Group, OpenDict, OpenGroups, OpenSet, OpenTable
+from wengert.capture.followed.unknown_content import OF_LISTS, ComputesKeys
 from wengert.capture.instrument import staged
 from wengert.capture.opened import is_open
 from wengert.capture.session import current
 from wengert.capture.values import is_symbolic
-from wengert.errors import StagingError, user_frame
+from wengert.errors import user_frame
 from wengert.types import dtype_of, shape_of
 
 _KINDS = (dict, defaultdict, OrderedDict, Counter, set)
-
-
-class ComputesKeys(StagingError):
-    """A dict or set, of which it is known where it was made, has keys that only the program knows."""
-
-    def __init__(self, place: str):
-        super().__init__(
-            "a traced value is put into a set, or used as a key of a dict or an argument of a function that remembers",
-            remedy="use what it was computed from, or an index, as the key; for a constant use wg.stop_gradient(x)",
-        )
-        self.place = place
 
 
 def is_computed(key: Any) -> bool:
@@ -51,18 +41,27 @@ def made_dict(mapping: Any) -> Any:
     frame = user_frame()
     place = "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
     if place in session.tables:
-        return _as_table(mapping)
+        return _as_table(mapping, place)
     session.dicts[id(mapping)] = (mapping, place)
     return note_created(mapping)
 
 
-def _as_table(mapping: Any) -> OpenTable:
+def _as_table(mapping: Any, place: str = "") -> OpenTable:
     if mapping.__class__ is set:
         meet(OpenSet)
         return note_created(OpenSet(note_created(list(mapping))))
+    default = getattr(mapping, "default_factory", None)
+    if default is list or (current.session is not None and place + OF_LISTS in current.session.tables):
+        meet(OpenGroups)
+        meet(Group)
+        names, owners, things = [note_created([]) for _ in range(3)]
+        table = note_created(OpenGroups(names, owners, things, default))
+        for key, value in mapping.items():
+            staged(OpenGroups.put_last)(table, key, value)
+        return table
     meet(OpenDict)
     names, under = [note_created(list(part)) for part in (mapping, mapping.values())]
-    return note_created(OpenDict(names, under, getattr(mapping, "default_factory", None), mapping.__class__ is Counter))
+    return note_created(OpenDict(names, under, default, mapping.__class__ is Counter, place))
 
 
 def refuse_computed(mapping: Any, key: Any) -> None:
@@ -77,13 +76,20 @@ def refuse_computed(mapping: Any, key: Any) -> None:
 
 def keys_of(x: Any, in_any_order: bool = False) -> Any:
     """What a loop over a table goes through; anything else as it is. The order of a set is not known."""
-    is_table = x.__class__ is OpenDict or (in_any_order and x.__class__ is OpenSet)
+    if x.__class__ is Group:
+        return staged(Group.keys)(x)
+    is_table = x.__class__ in (OpenDict, OpenGroups) or (in_any_order and x.__class__ is OpenSet)
     return staged(OpenTable.keys)(x) if is_table else x
 
 
-def length_of(x: OpenTable) -> Any:
+def list_of_group(args: Any) -> Any:
+    """The arguments of a function that is not followed, with what is in lists under computed keys."""
+    return list(map(keys_of, args)) if any(a.__class__ is Group for a in args) else args
+
+
+def length_of(x: OpenTable | Group) -> Any:
     """`len(x)`."""
-    return staged(tables.length)(x)
+    return staged(Group.count_of_items if x.__class__ is Group else tables.length)(x)
 
 
 def making(kind: type) -> Callable:

@@ -451,7 +451,7 @@ log1p = elementwise(
 
 
 def _lead(y: Any, x: Any) -> Any:
-    """y − x, and zero where both are the same infinity."""
+    """y − x, and zero where both are the same infinity; of the type of x, if y is a plain number."""
     tied, nothing = logical_and(isinf(x), equal(x, y)), scalar_like(0, x)
     return where(tied, nothing, y) - where(tied, nothing, x)
 
@@ -463,7 +463,7 @@ expit = elementwise(
 logaddexp = elementwise(
     "logaddexp",
     np.logaddexp,
-    (lambda z, x, y: expit(_lead(x, y)), lambda z, x, y: expit(_lead(y, x))),
+    (lambda z, x, y: expit(-_lead(y, x)), lambda z, x, y: expit(-_lead(x, y))),
     bounds=increasing_composed(lambda x, y: maximum(x, y) + log1p(exp(-absolute(x - y)))),
 )
 logaddexp2 = elementwise(

@@ -304,10 +304,15 @@ def _halves(x: Any, n: int, axis: int) -> ComplexParts:
     return ComplexParts(*[V.index(x, pattern=(*before, slice(k, k + n))) for k in (0, n)])
 
 
-def _inverse(a: ComplexParts) -> ComplexParts:
-    rank, n = len(shape_of(a.re)), shape_of(a.re)[-1]
-    y = _halves(V.inv(_paired(a)), n, rank - 2)
-    return ComplexParts(*[_halves(part, n, rank - 1).re for part in y])
+def _of_matrix(name: str) -> Callable:
+    """A function of a matrix, which is of the same form for the real one."""
+
+    def rule(a: ComplexParts) -> ComplexParts:
+        rank, n = len(shape_of(a.re)), shape_of(a.re)[-1]
+        y = _halves(getattr(V, name)(_paired(a)), n, rank - 2)
+        return ComplexParts(*[_halves(part, n, rank - 1).re for part in y])
+
+    return rule
 
 
 def _solved(a: ComplexParts, b: ComplexParts, **params: Any) -> ComplexParts:
@@ -434,7 +439,8 @@ RULES: dict[str, Callable] = {
     "isnan": lambda z: V.logical_or(V.isnan(z.re), V.isnan(z.im)),
     "isinf": lambda z: V.logical_or(V.isinf(z.re), V.isinf(z.im)),
     "isfinite": lambda z: V.logical_and(V.isfinite(z.re), V.isfinite(z.im)),
-    "inv": _inverse,
+    "inv": _of_matrix("inv"),
+    "expm": _of_matrix("expm"),
     "solve": _solved,
     "fft": _fft(False),
     "ifft": _fft(True),

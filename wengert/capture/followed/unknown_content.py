@@ -12,6 +12,29 @@ from typing import Any
 from wengert.errors import StagingError
 
 
+class ComputesKeys(StagingError):
+    """A dict or set, of which it is known where it was made, has keys that only the program knows."""
+
+    place = ""
+
+    def __init__(self, place: str):
+        super().__init__(
+            "a traced value is put into a set, or used as a key of a dict or an argument of a function that remembers",
+            remedy="use what it was computed from, or an index, as the key; for a constant use wg.stop_gradient(x)",
+        )
+        self.place = place
+
+
+OF_LISTS = " of lists"
+
+
+class HoldsLists(ComputesKeys):
+    """Such a dict holds lists."""
+
+    def __init__(self, place: str):
+        super().__init__(place + OF_LISTS)
+
+
 class UnknownContent:
     """Derived classes say what they are, and what to ask instead."""
 
