@@ -25,6 +25,7 @@ from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import FUNCTIONS, entered_in, meaning_of
+from wengert.box.distributions.lookup import Frozen
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lengths import known, refuse_if
@@ -343,7 +344,7 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
 @replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> bool:
     if not isinstance(x, Box):
-        return isinstance(x, classes)
+        return isinstance(x, classes) or (x.__class__ is Frozen and issubclass(x.stands_for, classes))
     found = {issubclass(kind, classes) for kind in _possible_classes(x)}
     return issubclass(class_of(x), classes) if len(found) > 1 else found.pop()
 
