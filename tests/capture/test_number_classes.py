@@ -139,3 +139,22 @@ def test_a_plain_number_of_the_class_stays_one():
     assert wg.grad(lambda x: x * angle.radians * angle)(1.0) == angle.radians * 30.0
     assert type(angle.half()) is Degrees
     assert type(1.0 + Money(2.0)) is Money
+
+
+def test_where_they_meet_traced_numbers_lists_and_texts():
+    def f(x):
+        total = 0.0
+        angles = [Degrees(x), Degrees(0.5 * x), Degrees(1.0)]
+        for angle in angles:
+            total += angle
+            total *= angle
+        filled = np.zeros(3)
+        filled[0], filled[1:] = angles[0], angles[:2]
+        smallest = sorted(angles)[0]
+        assert len(f"{smallest}{angles[0]:.2f}") > 1 or total > 0
+        return total + filled.sum() + smallest * np.dot(angles, [1.0, 2.0, 3.0])
+
+    x, h = 1.3, 1e-6
+    want = (f(x + h) - f(x - h)) / (2 * h)
+    np.testing.assert_allclose(wg.grad(f)(x), want, rtol=1e-7)
+    np.testing.assert_allclose(wg.jvp(f, (x,), (1.0,))[1], want, rtol=1e-7)

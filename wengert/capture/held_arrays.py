@@ -104,5 +104,6 @@ def _rows(x: Any) -> Any:
 
     A class may have elements of its own, such as `np.ma.masked`.
     """
-    has_own_elements = isinstance(x, Held) and type(x).__getitem__ is not Held.__getitem__
-    return held(x) if np.ndim(held(x)) == 1 and not has_own_elements else x
+    if not isinstance(x, Held) or type(x).__getitem__ is not Held.__getitem__:
+        return x
+    return held(x) if np.ndim(held(x)) == 1 else x
