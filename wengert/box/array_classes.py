@@ -59,7 +59,7 @@ def look_for_classes() -> None:
     derived = np.ndarray.__subclasses__()
     if not ArrayClasses.exist and len(derived) != ArrayClasses.known:
         ArrayClasses.known = len(derived)
-        ArrayClasses.exist = any(can_hold(kind) for kind in derived if kind not in (np.matrix, np.ma.MaskedArray))
+        ArrayClasses.exist = any(can_hold(kind) for kind in derived if kind not in _OF_EVERY_PROGRAM)
 
 
 def can_hold(kind: Any) -> bool:
@@ -125,6 +125,10 @@ class Holding:
 
 class _Blank(np.ndarray):
     """An array that has yet to get its class."""
+
+
+_OF_EVERY_PROGRAM = (np.matrix, np.ma.MaskedArray, _Blank)
+"""Classes that are there also where the user has none."""
 
 
 def held(x: Any) -> Any:
