@@ -432,7 +432,7 @@ EXAMPLES: dict[str, list[Call]] = {
     # linear algebra
     "solve": [call(G, N), call(G, T[:, :, :2]), call(np.stack([G, G.T]), N)],
     "factors": [call(G)],
-    "solve_factored": [call(G, np.zeros((0, 3)), N, turned=t) for t in (False, True)],
+    "solve_factored": [call(G, np.zeros((0, 3)), N, transposed=t) for t in (False, True)],
     "solve_triangular": [
         call(G, N, lower=True, unit=False),
         call(G, N, lower=False, unit=True),

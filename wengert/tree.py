@@ -38,14 +38,14 @@ def _register_dataclass(cls: type) -> None:
     fields = tuple([f.name for f in dataclasses.fields(cls) if not f.metadata.get("static")])
     static = tuple([f.name for f in dataclasses.fields(cls) if f.metadata.get("static")])
 
-    def take_apart(instance):
+    def take_apart(instance: Any) -> tuple:
         return (
             tuple(getattr(instance, name) for name in fields),
             tuple(getattr(instance, name) for name in static),
             fields,
         )
 
-    def put_together(static_values, children):
+    def put_together(static_values: Any, children: Any) -> Any:
         # `__init__` and `__post_init__` may demand real numbers, and the children may be traced: set fields directly.
         instance = object.__new__(cls)
         for name, value in zip(fields, children, strict=True):

@@ -171,8 +171,8 @@ def test_systems(n, lead, dtype):
         triangle = a / n + 2 * np.eye(n, dtype=dtype)
         for lower, unit in ((True, False), (False, True), (True, True), (False, False))[:: 3 - k or 1]:
             check("solve_triangular", triangle, random(*lead, n, k, dtype=dtype), lower=lower, unit=unit)
-            turned = np.swapaxes(triangle, -1, -2)
-            check("solve_triangular", turned, random(*lead, n, k, dtype=dtype), lower=lower, unit=unit)
+            transposed = np.swapaxes(triangle, -1, -2)
+            check("solve_triangular", transposed, random(*lead, n, k, dtype=dtype), lower=lower, unit=unit)
     check("solve", np.swapaxes(a, -1, -2), random(n, 2, dtype=dtype), tolerance=1e-11)
     check("solve", a[..., ::-1, :], random(2, 1, n, 2, dtype=dtype), tolerance=1e-11)
 
@@ -215,8 +215,8 @@ def test_factors(dtype):
     a, b = square(40, dtype), random(40, 3, dtype=dtype)
     check("factors", a)
     f = TABLE["factors"].impl(a)
-    for turned in (True, False):
-        check("solve_factored", a, f, b, turned=turned, tolerance=1e-11)
+    for transposed in (True, False):
+        check("solve_factored", a, f, b, transposed=transposed, tolerance=1e-11)
 
 
 def test_only_one_triangle_is_read():

@@ -8,6 +8,7 @@ from scipy import stats
 
 import wengert as wg
 from wengert import infer
+from wengert.errors import EstimatorError
 
 SAMPLES = 4000
 
@@ -307,3 +308,47 @@ def test_a_function_that_jumps_where_the_circle_is_cut_open_is_refused(dist):
 def test_angles_that_are_stretched_are_refused():
     with pytest.raises(wg.errors.EstimatorError, match="implicit"):
         infer.expectation_grad(np.sin, lambda p: stats.vonmises(1.0, 0.0, p), 1.3, estimator="implicit")
+
+
+@pytest.mark.parametrize("estimator", ["reparameterization", "implicit"])
+@pytest.mark.parametrize(
+    ("f", "place"),
+    [
+        (lambda x: np.where(x > 0.6, 1.0, 0.0), "0.6"),
+        (lambda x: x**2 + np.where(x > 0.6, 0.01, 0.0), "0.6"),
+        (lambda x: np.floor(x) + x, ""),
+        (lambda x: x if x > 0.6 else 0.0 * x, "0.6"),
+    ],
+)
+def test_jumps_are_refused_by_what_differentiates_f(f, place, estimator):
+    """Their derivatives would be those of the parts: E[1(x > c)] has the density at c, of which they know nothing."""
+    with pytest.raises(EstimatorError, match=f"jumps, near {place}"):
+        infer.expectation_grad(f, lambda m: stats.norm(m, 1.0), 0.3, estimator=estimator)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.abs,
+        lambda x: np.maximum(x, 0.3),
+        lambda x: np.where(x > 0.6, x - 0.6, 0.0),
+        lambda x: np.exp(3 * x),
+        lambda x: np.sqrt(np.abs(x - 0.3)),
+        lambda x: 1e8 + 0.0 * x,
+        lambda x: np.sign(x) * x**2,
+    ],
+)
+def test_kinks_are_no_jumps(f):
+    infer.expectation_grad(f, lambda m: stats.norm(m, 1.0), 0.3, estimator="reparameterization")
+
+
+def test_jumps_of_several_numbers():
+    """They count where draws move across; where only others move the estimate is right."""
+    means = lambda m: stats.multivariate_normal(m * np.array([1.0, 0.0]), np.eye(2))
+    jump = lambda k: lambda x: np.sum(x**2) + np.where(x[k] > 0.6, 1.0, 0.0)
+    with pytest.raises(EstimatorError, match="jumps"):
+        infer.expectation_grad(jump(0), means, 0.3, estimator="reparameterization")
+    found = infer.expectation_grad(jump(1), means, 0.3, estimator="reparameterization", samples=4000)
+    assert abs(found - 0.6) < 5 * 2 / np.sqrt(4000)
+    on_a_simplex = lambda a: stats.dirichlet(a * np.ones(3))
+    assert abs(infer.expectation_grad(lambda x: np.sum(np.abs(x)), on_a_simplex, 2.0, estimator="implicit")) < 1e-12

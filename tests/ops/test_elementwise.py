@@ -371,3 +371,12 @@ def test_second_derivatives_vanish_at_zero_to_rounding(name):
     second = wg.derivative(TABLE[name], order=2)
     np.testing.assert_allclose(second(np.array(points)), expected, rtol=1e-14)
     np.testing.assert_allclose(wg.derivative(wg.derivative(TABLE[name]))(np.array(points)), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: np.logaddexp(0.0, x), lambda x: np.logaddexp(x, 0.0), lambda x: np.logaddexp2(1, x)]
+)
+def test_slopes_of_single_numbers_are_computed_in_single_precision(f):
+    x = np.linspace(-3, 3, 8, dtype=np.float32)
+    program = wg.jit(wg.grad(lambda x: np.sum(f(x)))).lower(x).ir
+    assert "f64[" not in program

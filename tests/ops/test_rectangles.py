@@ -5,6 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.special
 
 import wengert as wg
@@ -173,6 +174,7 @@ T = {
     "concatenate": lambda z: np.concatenate([z, z.real, 1j * z.imag], axis=1).T,
     "solve": lambda z: np.linalg.solve(z[:, :4] + 9.0 * np.eye(4), z[:, 4]),
     "inv": lambda z: np.linalg.inv(z[:, :4] + 9.0 * np.eye(4)),
+    "expm": lambda z: scipy.linalg.expm(z[:, :4] * 0.3),
     "written": lambda z: written(z),
     "loop": lambda z: julia(z),
 }
@@ -240,10 +242,13 @@ def test_single_precision(rng):
 
 def test_hankel_functions_of_real_numbers():
     x = wg.interval(2.0, 2.5)
-    for f in (scipy.special.hankel1, scipy.special.hankel2):
+    scaled = (scipy.special.hankel1e, scipy.special.hankel2e)
+    for f in (scipy.special.hankel1, scipy.special.hankel2, *scaled):
         y = f(1.0, x)
         for t in np.linspace(2.0, 2.5, 20):
             assert f(1.0, t) in y
+    with pytest.raises(UnsupportedFunctionError, match="Hankel"):
+        scipy.special.hankel1(1.0, x * 1j)
 
 
 # ---------------------------------------------------------------------------------------------------------- as a value

@@ -240,9 +240,9 @@ class Prepared:
         """Leaves of tangents that belong to the arguments."""
         return _matching_leaves(container, self.in_structure, [aval_of(x) for x in self.leaves], what)
 
-    def output_leaves(self, container: Any, avals: Sequence[Aval], what: str) -> list[Any]:
+    def output_leaves(self, container: Any, avals: Sequence[Aval]) -> list[Any]:
         """Leaves of cotangents that belong to the result."""
-        return _matching_leaves(container, self.out_structure, avals, what)
+        return _matching_leaves(container, self.out_structure, avals, "the cotangent")
 
 
 def demand_positions(argnums: Any, example: str = "wg.grad(f)(x)") -> None:

@@ -181,7 +181,7 @@ def _vjp(of: _Arguments) -> Derivative:
         *args_of_f, ct = args
         prepared = Prepared(of.f, of.which, tuple(args_of_f), kwargs, False)
         values, program = prepared.record()
-        given = prepared.output_leaves(ct, [aval_of(y) for y in values], "the cotangent")
+        given = prepared.output_leaves(ct, [aval_of(y) for y in values])
         return prepared.outputs(values), prepared.cotangents(program.pull(given, consume=True), given)
 
     return (

@@ -121,7 +121,7 @@ class Jacobian(_TraceableOperator):
 
     def pull(self, cotangent: Any) -> Any:
         """Jᵀ times a vector, in containers: a tuple with one cotangent for each argument."""
-        given = self._prepared.output_leaves(cotangent, self._outs, "the cotangent")
+        given = self._prepared.output_leaves(cotangent, self._outs)
         return self._prepared.cotangents(self._program.pull(given), given)
 
     def dense(self) -> Any:

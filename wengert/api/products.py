@@ -115,7 +115,7 @@ def vjp(
     avals = [aval_of(y) for y in values]
 
     def pullback(ct: Any) -> Any:
-        given = prepared.output_leaves(ct, avals, "the cotangent")
+        given = prepared.output_leaves(ct, avals)
         with under(budget):
             return prepared.cotangents(program.pull(given), given)
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box import writers
-from wengert.box.array_classes import applied, is_of_derived_class, viewed_as, with_ufunc
+from wengert.box.array_classes import applied, held, is_of_derived_class, viewed_as, with_ufunc
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.complex_views import viewed_in_parts
 from wengert.box.dispatch import (
@@ -287,7 +287,7 @@ class Box(Traced):
         if special is left_to_class:
             return with_ufunc(ufunc, method, inputs, kwargs)
         if special is as_number:
-            return op(numpys_number(x), numpys_number(y))
+            return op(numpys_number(held(x)), numpys_number(held(y)))
         if special is not None:
             return special(op, x, y)
         return _of_numpy(call2(op, x, y) if isinstance(op, Op) else op(x, y))

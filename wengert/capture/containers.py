@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.array_classes import Held, held_with_parts, parts_of_held
+from wengert.box.array_classes import Holding, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.box.contents import Content, Slot, own_slots
 from wengert.capture.kinds import is_object
@@ -115,38 +115,53 @@ def _is_from_outside(thing: Any) -> bool:
     return session is not None and is_object(thing) and not session.is_made_inside(thing)
 
 
+class ContainerKind(NamedTuple):
+    """Containers of a class to which there is more than their parts: `made(more, parts)` is one again."""
+
+    parts: Callable[[Any], dict[Any, Any]]
+    more: Callable[[Any], Any]
+    made: Callable[[Any, dict[Any, Any]], Any]
+
+
+def _row_of_pool(pool: Any, parts: dict[Any, Any]) -> PooledRow:
+    pool.escapes = pool.escapes or running.state.capture is pool.home
+    return PooledRow(pool, parts["ref"])
+
+
+_KINDS: dict[type, ContainerKind] = {
+    Holding: ContainerKind(parts_of_held, lambda x: x.__class__, held_with_parts),
+    Opened: ContainerKind(
+        lambda x: dict(enumerate(x.rows)), lambda x: x.kind, lambda kind, parts: Opened(kind, [*parts.values()])
+    ),
+    PooledRow: ContainerKind(lambda x: {"ref": x.ref}, lambda x: x.pool, _row_of_pool),
+    OneOf: ContainerKind(
+        lambda x: {"which": x.which, **x.values},
+        lambda x: x.codes,
+        lambda codes, parts: one_of(parts.pop("which"), codes, parts),
+    ),
+    defaultdict: ContainerKind(dict, lambda x: x.default_factory, defaultdict),
+}
+
+
 def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
-    if isinstance(value, Held):
-        return (Held, value.__class__)
-    if value.__class__ is Opened:
-        return (Opened, value.kind)
-    if value.__class__ is PooledRow:
-        return (PooledRow, value.pool)
-    if value.__class__ is OneOf:
-        return (OneOf, value.codes)
-    return (defaultdict, value.default_factory) if value.__class__ is defaultdict else value.__class__
+    kind = Holding if isinstance(value, Holding) else value.__class__
+    return (kind, _KINDS[kind].more(value)) if kind in _KINDS else kind
 
 
 def parts_of(value: Any) -> dict[Any, Any] | None:
     """The parts of a container or instance by their names; `None` for a leaf."""
-    if isinstance(value, Held):
-        return parts_of_held(value)
-    kind = value.__class__
-    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+    kind = Holding if isinstance(value, Holding) else value.__class__
+    if kind in _KINDS:
+        return _KINDS[kind].parts(value)
+    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value.__class__, "_fields")):
         return dict(enumerate(value))
-    if kind is dict or kind is OrderedDict or kind is defaultdict:
+    if kind is dict or kind is OrderedDict:
         return dict(value)
     if value is None:
         return {}
     if kind is Perhaps:
         return {"value": value.value, "has": value.has}
-    if kind is Opened:
-        return dict(enumerate(value.rows))
-    if kind is PooledRow:
-        return {"ref": value.ref}
-    if kind is OneOf:
-        return {"which": value.which, **value.values}
     return attributes_of(value) if is_taken_apart(value) else None
 
 
@@ -347,18 +362,8 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return kind(parts)
     if kind is Perhaps:
         return Perhaps(*parts)
-    if kind.__class__ is tuple and kind[0] is Held:
-        return held_with_parts(kind[1], dict(zip(keys, parts, strict=True)))
-    if kind.__class__ is tuple and kind[0] is Opened:
-        return Opened(kind[1], parts)
-    if kind.__class__ is tuple and kind[0] is PooledRow:
-        pool = kind[1]
-        pool.escapes = pool.escapes or running.state.capture is pool.home
-        return PooledRow(pool, parts[0])
-    if kind.__class__ is tuple and kind[0] is OneOf:
-        return one_of(parts[0], kind[1], dict(zip(keys[1:], parts[1:], strict=True)))
     if kind.__class__ is tuple:
-        return defaultdict(kind[1], zip(keys, parts, strict=True))
+        return _KINDS[kind[0]].made(kind[1], dict(zip(keys, parts, strict=True)))
     if issubclass(kind, tuple):
         return tuple.__new__(kind, parts)  # as `_make`, which classes with `_fields` need not have
     if issubclass(kind, dict):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.array_classes import Held, held
+from wengert.box.array_classes import Holding, held
 from wengert.box.writing import settled
 from wengert.capture.classes import Follow, followed
 from wengert.capture.one_of import OneOf, whether
@@ -20,7 +20,7 @@ from wengert.types import dtype_of
 
 def condition(x: Any) -> Any:
     """What decides where `x` is tested: a symbol, or something that Python can test."""
-    if isinstance(x, Held):
+    if isinstance(x, Holding):
         return held(x)
     if is_open(x):
         return has_items(x)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import ChainMap, UserDict, UserList, deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from contextvars import Context, ContextVar
 from types import CellType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -187,14 +187,12 @@ class Effects:
             self._written.setdefault(id(cell), {name})
 
     def note_global(self, namespace: dict, name: str) -> None:
-        def get() -> dict:
-            return {name: namespace[name]} if name in namespace else {}
-
         def put(before: dict) -> None:
             namespace.pop(name, None)
             namespace.update(before)
 
-        self._note((id(namespace), name), namespace, f"the global variable {name}", get, put)
+        self._note((id(namespace), name), namespace, f"the global variable {name}",
+                   lambda: _entry(namespace, name), put)  # fmt: skip
         self._written.setdefault((id(namespace), name), {name})
 
     def arrays(self) -> list[np.ndarray]:
@@ -205,16 +203,15 @@ class Effects:
         """An attribute of a class, or of a module, that is about to be set or deleted."""
         own = vars(owner)
 
-        def get() -> dict:
-            return {name: own[name]} if name in own else {}
-
         def put(before: dict) -> None:
             if name in before:
                 setattr(owner, name, before[name])
             elif name in own:
                 delattr(owner, name)
 
-        self._note((id(owner), name), owner, f"the attribute {name} of {owner.__name__}", get, put)
+        self._note(
+            (id(owner), name), owner, f"the attribute {name} of {owner.__name__}", lambda: _entry(own, name), put
+        )
         self._written.setdefault((id(owner), name), {name})
 
     def note_write(self, thing: Any, slot: Any = None, perhaps: bool = False) -> None:
@@ -323,6 +320,10 @@ def read_later(what: str, where: str | None = None) -> StagingError:
         remedy="read what it needs into a variable before (k = table[0]), and use that in the function, or args=",
         where=where,
     )
+
+
+def _entry(names: Mapping[str, Any], name: str) -> dict:
+    return {name: names[name]} if name in names else {}
 
 
 def _refill(thing: dict, before: dict) -> None:

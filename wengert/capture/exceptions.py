@@ -20,6 +20,7 @@ import numpy as np
 
 from wengert import raised, tree
 from wengert.box.writing import settled
+from wengert.capture.assuming import is_assumption
 from wengert.capture.containers import depth, stages
 from wengert.capture.deciding import condition as what_decides
 from wengert.capture.one_of import OneOf
@@ -280,6 +281,8 @@ def _with_those_inside(node: Node) -> Iterator[Node]:
 def _errors_of(node: Node) -> Sequence[type]:
     """What a node may raise when the program runs."""
     if node.op is require:
+        if is_assumption(node):
+            return ()
         return (raised.class_named(node.params["error"]),)
     when = node.op.raises
     if when is Raises.BODY or not may_raise(node):
@@ -416,7 +419,7 @@ def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseEx
             f"the text of a {type(found[0]).__name__} that is caught depends on values which only the compiled program "
             "knows", remedy="catch it without a name (except ValueError:), or use jit(f, fallback=True)",
         )  # fmt: skip
-    if found and any(map(_is_gone, (*found[0].args, *vars(found[0]).values()))):
+    if found and any(map(_has_ended, (*found[0].args, *vars(found[0]).values()))):
         raise StagingError(
             f"a {type(found[0]).__name__} that is caught holds a value of the branch or loop in which it was raised",
             remedy="give the value a name before the raise, and read that in the handler, or use jit(f, fallback=True)",
@@ -424,7 +427,7 @@ def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseEx
     return found[0] if found else RuntimeError("nothing was raised")
 
 
-def _is_gone(x: Any) -> bool:
+def _has_ended(x: Any) -> bool:
     """Whether a value was made in a suite that has been captured: nobody outside can read it."""
     symbol = innermost(x) if isinstance(x, Traced) else None
     return isinstance(symbol, Traced) and symbol._owner.alive is False

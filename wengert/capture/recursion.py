@@ -314,7 +314,7 @@ class _Cutting:
             if isinstance(inner, (ast.operator, ast.cmpop, ast.expr_context, ast.unaryop)):
                 continue
             new = self.value(inner)
-            if i < last and not self._stays(new, owner == "func"):
+            if i < last and not self._is_movable(new, owner == "func"):
                 self._assign(name := self.name(), new, node)
                 new = at(load(name), node)
             if inner is not part:
@@ -325,7 +325,7 @@ class _Cutting:
                 owner[place] = new
         return node
 
-    def _stays(self, node: Any, is_called: bool = False) -> bool:
+    def _is_movable(self, node: Any, is_called: bool = False) -> bool:
         """Whether it makes no difference when an expression is evaluated (compiled functions bind no globals)."""
         while is_called and isinstance(node, ast.Attribute):  # np.sin
             node = node.value

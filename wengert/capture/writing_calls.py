@@ -45,7 +45,7 @@ def set_in(x: Any) -> Any:
     return x
 
 
-def writing_out(f: Any, function: Callable, place: int) -> Callable:
+def writing_out(function: Callable, place: int) -> Callable:
     """A function that is given arrays to write to: as `out=`, or as its operands from a place on."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -89,4 +89,4 @@ def tell_of_method(f: Any, operands: int, function: Callable) -> Callable:
     """What is called for a method of an array, which may change the array or write elsewhere."""
     if f.__name__ in _METHODS:
         about_to_write(f.__self__)
-    return function if operands < 2 else writing_out(f, function, 1)  # (none of them has two results)
+    return function if operands < 2 else writing_out(function, 1)  # (none of them has two results)

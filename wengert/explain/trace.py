@@ -218,7 +218,7 @@ def trace(
         found.push(prepared.input_leaves((tangent,) if single else tuple(tangent), "the tangent"))
     if cotangent is not None:
         avals = [aval_of(o.value) for o in listing.outputs]
-        found.pull(prepared.output_leaves(cotangent, avals, "the cotangent"))
+        found.pull(prepared.output_leaves(cotangent, avals))
     return found
 
 

@@ -64,7 +64,7 @@ def _peeled(pattern: sp.csr_array, run: Run) -> np.ndarray:
 
 def _coloured(
     graph: Neighbours, back: Neighbours, read_here: np.ndarray, read_back: np.ndarray, order: np.ndarray, run: Run
-):
+) -> np.ndarray:
     """Colours of the vertices from which something is read; `read_here` says so of each entry, in the graph's order."""
     # The entries of each vertex on the other side, those first that are read from this side
     lines = np.repeat(np.arange(back.size, dtype=INDEX), back.degrees)

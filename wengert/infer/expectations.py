@@ -27,10 +27,12 @@ from wengert import tree
 from wengert.api.custom import stop_gradient
 from wengert.api.grad import grad
 from wengert.api.jacobian import jacobian
+from wengert.api.products import jvp
 from wengert.api.vmap import vmap
 from wengert.errors import EstimatorError, UnsupportedFunctionError, told
 from wengert.infer import relaxations, weak_derivatives
 from wengert.infer.families import FrozenFamily, family_of
+from wengert.infer.jumps import jump_of
 
 _LOOKS = 16
 """At so many draws f is asked whether it has a period."""
@@ -139,14 +141,28 @@ def _score(problem: Expectation) -> Callable:
 
 def _reparameterized(problem: Expectation) -> Callable:
     draw = problem.family.name in _TRANSFORMED and _TRANSFORMED[problem.family.name](problem, _by_inverse)
-    draw = draw or _by_inverse(problem, lambda params: problem.dist(params), problem.family.event)
-    return lambda params: problem.values(draw(params), params)
+    return _moved(problem, draw or _by_inverse(problem, lambda params: problem.dist(params), problem.family.event))
 
 
 def _implicit(problem: Expectation) -> Callable:
     made = {**_TRANSFORMED, "vonmises": _von_mises}
     draw = problem.family.name in made and made[problem.family.name](problem, _by_cumulative)
-    draw = draw or _by_cumulative(problem, lambda params: problem.dist(params), problem.family.event)
+    return _moved(problem, draw or _by_cumulative(problem, lambda params: problem.dist(params), problem.family.event))
+
+
+def _moved(problem: Expectation, draw: Callable) -> Callable:
+    """f of draws that move with the parameters; raise where it jumps on their way."""
+    params, some = problem.params, np.random.default_rng(0)
+    x, velocities = jvp(draw, (params,), (tree.map(lambda p: some.standard_normal(np.shape(p))[()], params),))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        place = jump_of(lambda x: problem.values(x, params), x, velocities != 0)
+    if place is not None:
+        raise EstimatorError(
+            f"f jumps, near {np.array2string(place, precision=6)}: what a draw gains that moves across is in no "
+            "derivative of f",
+            remedy='take the estimator "score", or "measure-valued", which need none',
+        )
     return lambda params: problem.values(draw(params), params)
 
 
@@ -356,8 +372,8 @@ def expectation_grad(
         temperature: of the relaxed draws in "gumbel-softmax", "rebar" and "relax".
 
     Returns the gradient in the container of `params`. An estimator that does not fit the distribution is an
-    `EstimatorError` that names those that do. "reparameterization" and "implicit" differentiate `f`: they are unbiased
-    only if `f` has no jumps (on the circle, for `stats.vonmises`: a function of period 2π).
+    `EstimatorError` that names those that do. "reparameterization" and "implicit" differentiate `f`: one that jumps
+    between draws is an error (on the circle, for `stats.vonmises`, one that has not the period 2π).
 
     >>> from scipy import special, stats
     >>> from wengert import infer

@@ -345,11 +345,11 @@ class IntervalTrace(Mode):
             return capture.process(op, args, params)
         with np.errstate(all="ignore"):
             if self.watches and op.marks:
-                self.note_break(op, True)  # its derivative need not be that of its value
+                self.note_break(True)  # its derivative need not be that of its value
             if op.__class__ is Control:
                 if self.watches and capture is None:
                     return op.impl(*args, **params)
-                self.note_break(op, self.watches)
+                self.note_break(self.watches)
                 return op.lift(self, args, params)
             if rectangles.concerns(op, args, params):
                 return rectangles.enclosed(self, op, args, params)
@@ -433,8 +433,8 @@ class IntervalTrace(Mode):
         x = (x.astype(float) if x.dtype.kind in "iu" else x)[()]
         return self.kind(self, x, x) if x.dtype.kind in "fc" else x
 
-    def note_break(self, op: Op, mask: Any) -> None:
-        """Remember that an op is not continuous, or not defined, somewhere in its operands, where the mask says so."""
+    def note_break(self, mask: Any) -> None:
+        """Remember that an op is not continuous, or not defined, somewhere, where the mask says so."""
         if mask is False or self.broken is True:
             return
         if shape_of(mask):

@@ -67,7 +67,7 @@ class _Domain:
             some = V.less_equal(low, high)
             xs[k] = Bounds(choose(some, low, math.nan), choose(some, high, math.nan))
         if mode.watches:
-            mode.note_break(op, V.logical_or(unknown, left))
+            mode.note_break(V.logical_or(unknown, left))
         return xs, unknown
 
 
@@ -137,7 +137,7 @@ def rising_beyond(limit: Callable[[Any], Any], slack: float = 1e-12) -> Enclosur
         x = mode.bounds(args[0])
         unknown = V.logical_or(V.less_equal(x.lo, limit(k)), V.less(k, 0))
         if mode.watches:
-            mode.note_break(op, unknown)
+            mode.note_break(unknown)
         y = loosened(Bounds(*[_values(op, [b, k], params) for b in x]), slack, 0.0)
         return mode.enclosed(_finished(Bounds(moved(y.lo, -2), moved(y.hi, 2)), [x], (0.0, math.inf), unknown))
 

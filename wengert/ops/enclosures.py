@@ -49,7 +49,7 @@ def stated(rule: Callable, breaks: Callable | None = None) -> Enclosure:
             single = all(dtype_of(x.lo) == np.float32 for x in xs)
         rest = [mode.structure(op, a) for a in args[data:]]
         if breaks is not None and mode.watches:
-            mode.note_break(op, breaks(*xs, *rest, **params))
+            mode.note_break(breaks(*xs, *rest, **params))
         y = rule(*xs, *rest, **params)
         return mode.enclosed(_narrowed(y) if single else y)
 
@@ -131,7 +131,7 @@ def _stepwise(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     y = _on_bounds(mode, op, args, params)
     if mode.watches:
         found = mode.bounds(y)
-        mode.note_break(op, V.not_equal(found.lo, found.hi))
+        mode.note_break(V.not_equal(found.lo, found.hi))
     return y
 
 
@@ -181,13 +181,13 @@ class Monotone:
             x = magnitudes(x)
         if self.domain is not None:
             if mode.watches:
-                mode.note_break(op, self._leaves(x))
+                mode.note_break(self._leaves(x))
             x = self._within(x)
         if self.beyond is None:
             return mode.enclosed(self.of(op, x))
         outside = V.less_equal(x.lo, self.beyond)
         if mode.watches:
-            mode.note_break(op, outside)
+            mode.note_break(outside)
         y = self.of(op, Bounds(V.maximum(x.lo, self.beyond), V.maximum(x.hi, self.beyond)))
         y = Bounds(choose(outside, -math.inf, y.lo), choose(outside, math.inf, y.hi))
         return mode.enclosed(unless_empty(y, x))
@@ -334,7 +334,7 @@ def with_poles(divisor: str) -> Enclosure:
         same = V.equal(*[V.greater(evaluated(TABLE[divisor], b), 0) for b in x])
         clear = V.logical_and(same, V.less_equal(width, _HALF_PERIOD))
         if mode.watches:
-            mode.note_break(op, V.logical_not(clear))
+            mode.note_break(V.logical_not(clear))
         y = increasing(exact=((0.0, 0.0),)).of(op, x)
         return mode.enclosed(unless_empty(Bounds(choose(clear, y.lo, -math.inf), choose(clear, y.hi, math.inf)), x))
 
@@ -420,7 +420,7 @@ def where(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         return mode.enclosed(Bounds(choose(mask, x.lo, y.lo), choose(mask, x.hi, y.hi)))
     mask = mode.bounds(mask)
     if mode.watches:
-        mode.note_break(op, V.not_equal(mask.lo, mask.hi))
+        mode.note_break(V.not_equal(mask.lo, mask.hi))
     return mode.enclosed(_where(mask, mode.bounds(x), mode.bounds(y)))
 
 
@@ -441,7 +441,7 @@ def _casts(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         low = choose(V.greater(V.astype(low, dtype=dtype_of(x.lo)), x.lo), moved(low, -1), low)
         high = choose(V.less(V.astype(high, dtype=dtype_of(x.lo)), x.hi), moved(high, 1), high)
     elif dtype.kind in "iu" and mode.watches:
-        mode.note_break(op, V.not_equal(low, high))
+        mode.note_break(V.not_equal(low, high))
     return mode.enclosed(Bounds(low, high))
 
 

@@ -33,7 +33,7 @@ def _ldl_rule(a_dot: Any, y: Any, a: Any, hermitian: bool) -> tuple[Any, Any]:
     l, d = y
     whole = symmetric_tangent(a_dot, a, lower=True, hermitian=hermitian)
     x = solve_triangular(l, whole, lower=True, unit=True)
-    x = right_solve(x, adjoint(l) if hermitian else swapped(l), lower=False, unit=True)
+    x = right_solve(x, adjoint(l) if hermitian else swapped(l), unit=True)
     return matmul(l, lower_part(x * row(reciprocal(d)), -1)), diagonal(x)
 
 

@@ -112,18 +112,18 @@ factors = zero(
 )
 
 
-def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
+def _solve_factored(a: Any, factors: Any, b: Any, transposed: bool) -> Any:
     if not factors.shape[-2] or b.__class__ is not np.ndarray or b.ndim < 2:
-        return _solve(np.swapaxes(a, -1, -2) if turned else a, b)
+        return _solve(np.swapaxes(a, -1, -2) if transposed else a, b)
     lead = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
     if lead:
         x = np.empty((*lead, *b.shape[-2:]), np.result_type(factors, b))
         factors, b = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (factors, b))
         for k in np.ndindex(lead):
-            x[k] = _solve_factored(None, factors[k], b[k], turned)
+            x[k] = _solve_factored(None, factors[k], b[k], transposed)
         return x
     (getrs,) = lapack.get_lapack_funcs(("getrs",), (factors, b))
-    x, _ = getrs(factors[:-1], np.real(factors[-1]).astype(np.intc), b, trans=int(turned))
+    x, _ = getrs(factors[:-1], np.real(factors[-1]).astype(np.intc), b, trans=int(transposed))
     return x
 
 
@@ -137,7 +137,7 @@ def _batch_factored(args: Any, mapped: Any, params: dict) -> Any:
         return solve_factored(*align(args, mapped), **params)
     if not (mapped[0] or mapped[2]):
         return NotImplemented
-    a = swapped(a) if params["turned"] else a
+    a = swapped(a) if params["transposed"] else a
     return batch_of_columns(lambda: solve)((a, b), (mapped[0], mapped[2]), {})
 
 
@@ -145,29 +145,31 @@ solve_factored = general(
     "solve_factored",
     _solve_factored,
     (
-        lambda a_dot, y, a, factors, b, turned: (
-            -solve_factored(a, factors, matmul(swapped(a_dot) if turned else a_dot, y), turned=turned)
+        lambda a_dot, y, a, factors, b, transposed: (
+            -solve_factored(a, factors, matmul(swapped(a_dot) if transposed else a_dot, y), transposed=transposed)
         ),
         None,
-        lambda b_dot, y, a, factors, b, turned: solve_factored(a, factors, b_dot, turned=turned),
+        lambda b_dot, y, a, factors, b, transposed: solve_factored(a, factors, b_dot, transposed=transposed),
     ),
     transposes={
-        2: lambda ct, a, factors, b, turned: unfit(solve_factored(a, factors, ct, turned=not turned), b.shape, b.dtype)
+        2: lambda ct, a, factors, b, transposed: unfit(
+            solve_factored(a, factors, ct, transposed=not transposed), b.shape, b.dtype
+        )
     },
     batch=_batch_factored,
-    shape=lambda a, factors, b, turned: solution_shape(a, b),
+    shape=lambda a, factors, b, transposed: solution_shape(a, b),
     raises=VALUES,
     cost=MORE,
     solves=True,
 )
-"""a⁻¹ b, or a⁻ᵀ b if `turned`, for matrices a of which the factors are known."""
+"""a⁻¹ b, or a⁻ᵀ b if `transposed`, for matrices a of which the factors are known."""
 
 
 def solve_once(a: Any, b: Any) -> Any:
     """a⁻¹ b, in the quickest way if derivatives are needed as well."""
     pays = ndim_of(a) == ndim_of(b) == 2 and _FACTORS_PAY <= shape_of(a)[0] == shape_of(b)[0]
     if pays and enclosing(a, b) is None:
-        return solve_factored(a, factors(a), b, turned=False)
+        return solve_factored(a, factors(a), b, transposed=False)
     return solve(a, b)
 
 
@@ -428,15 +430,15 @@ slogdet = of_matrices(
 # --------------------------------------------------------------------------------------------------- factorisations
 
 
-def right_solve(b: Any, a: Any, lower: bool, unit: bool = False) -> Any:
-    """b a⁻¹ for a triangular a."""
-    return swapped(solve_triangular(swapped(a), swapped(b), lower=not lower, unit=unit))
+def right_solve(b: Any, a: Any, unit: bool = False) -> Any:
+    """b a⁻¹ for an upper triangular a."""
+    return swapped(solve_triangular(swapped(a), swapped(b), lower=True, unit=unit))
 
 
 def _cholesky_rule(a_dot: Any, y: Any, a: Any) -> Any:
     """L_dot = L Φ(L⁻¹ a_dot L⁻ᴴ), where Φ takes the lower triangle and half the diagonal (Murray 2016, (8))."""
     middle = solve_triangular(y, symmetric_tangent(a_dot, a, lower=True), lower=True, unit=False)
-    middle = right_solve(middle, adjoint(y), lower=False)
+    middle = right_solve(middle, adjoint(y))
     n = shape_of(a)[-1]
     half = library.tri(n, None, 0, dtype_of(a), a) - 0.5 * library.eye(n, dtype_of(a), a)
     return matmul(y, middle * half)
@@ -459,7 +461,7 @@ cholesky = of_matrices(
 def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     """a_dot r⁻¹ = q (Ω + T) + what is orthogonal to q, with Ω skew and T upper triangular (Walter & Lehmann 2018)."""
     q, r = y
-    tangent = right_solve(a_dot, r, lower=False)
+    tangent = right_solve(a_dot, r)
     inside = matmul(adjoint(q), tangent)
     below = lower_part(inside, -1)
     skew = below - adjoint(below)
@@ -502,15 +504,13 @@ def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     middle = solve_triangular(l1, block(a_dot, first, first), lower=True, unit=True)
     below = middle
     if k > 1:
-        solved = right_solve(
-            block(middle, every, slice(0, k - 1)), block(u1, slice(0, k - 1), slice(0, k - 1)), lower=False
-        )
+        solved = right_solve(block(middle, every, slice(0, k - 1)), block(u1, slice(0, k - 1), slice(0, k - 1)))
         below = beside(solved, block(middle, every, slice(k - 1, k)))
     below = lower_part(below, -1)
     l_dot, u_dot = matmul(l1, below), upper_part(middle - matmul(below, u1))
     if m > n:
         left_over = block(a_dot, rest, every) - matmul(block(l, rest, every), u_dot)
-        l_dot = above(l_dot, right_solve(left_over, u1, lower=False))
+        l_dot = above(l_dot, right_solve(left_over, u1))
     if n > m:
         left_over = block(a_dot, every, rest) - matmul(l_dot, block(u, every, rest))
         u_dot = beside(u_dot, solve_triangular(l1, left_over, lower=True, unit=True))

@@ -304,10 +304,15 @@ def _halves(x: Any, n: int, axis: int) -> ComplexParts:
     return ComplexParts(*[V.index(x, pattern=(*before, slice(k, k + n))) for k in (0, n)])
 
 
-def _inverse(a: ComplexParts) -> ComplexParts:
-    rank, n = len(shape_of(a.re)), shape_of(a.re)[-1]
-    y = _halves(V.inv(_paired(a)), n, rank - 2)
-    return ComplexParts(*[_halves(part, n, rank - 1).re for part in y])
+def _of_matrix(name: str) -> Callable:
+    """A function of a matrix, which is of the same form for the real one."""
+
+    def rule(a: ComplexParts) -> ComplexParts:
+        rank, n = len(shape_of(a.re)), shape_of(a.re)[-1]
+        y = _halves(getattr(V, name)(_paired(a)), n, rank - 2)
+        return ComplexParts(*[_halves(part, n, rank - 1).re for part in y])
+
+    return rule
 
 
 def _solved(a: ComplexParts, b: ComplexParts, **params: Any) -> ComplexParts:
@@ -394,7 +399,23 @@ def _irfft(x: ComplexParts, n: int, axis: int, norm: str) -> Any:
     return _transform(ComplexParts(x.re, x.imag), n, axis, norm, True, n, weights).re
 
 
-COMPLEX_OF_REAL = ("fft", "ifft", "rfft", "irfft", "hankel1", "hankel2")
+def _hankel(sign: int, scaled: bool) -> Callable:
+    """J ± iY of a real number; scaled by exp(∓ix)."""
+
+    def rule(v: ComplexParts, z: ComplexParts) -> ComplexParts:
+        if z.im is not None:
+            raise UnsupportedFunctionError(
+                "no enclosure is known of Hankel functions of complex numbers", remedy="use real numbers"
+            )
+        x, second = z.re, V.yv(v.re, z.re)
+        found = ComplexParts(V.jv(v.re, x), V.multiply(second, float(sign)))
+        turn = ComplexParts(V.cos(x), V.multiply(V.sin(x), -float(sign)))
+        return _times(found, turn) if scaled else found
+
+    return rule
+
+
+COMPLEX_OF_REAL = ("fft", "ifft", "rfft", "irfft", "hankel1", "hankel2", "hankel1e", "hankel2e")
 """Ops that give complex numbers of real ones, or whose operands count as such."""
 _COMPOSED = ("einsum", "convolve", "prod", "cumprod", "linear_recurrence", "norm", "scatter", "add_parts")
 """Ops whose enclosures are written in ops that know of complex numbers."""
@@ -434,13 +455,16 @@ RULES: dict[str, Callable] = {
     "isnan": lambda z: V.logical_or(V.isnan(z.re), V.isnan(z.im)),
     "isinf": lambda z: V.logical_or(V.isinf(z.re), V.isinf(z.im)),
     "isfinite": lambda z: V.logical_and(V.isfinite(z.re), V.isfinite(z.im)),
-    "inv": _inverse,
+    "inv": _of_matrix("inv"),
+    "expm": _of_matrix("expm"),
     "solve": _solved,
     "fft": _fft(False),
     "ifft": _fft(True),
     "rfft": _rfft,
     "irfft": _irfft,
-    "hankel1": lambda v, z: ComplexParts(V.jv(v.re, z.re), V.yv(v.re, z.re)),
-    "hankel2": lambda v, z: ComplexParts(V.jv(v.re, z.re), V.negative(V.yv(v.re, z.re))),
+    "hankel1": _hankel(1, False),
+    "hankel2": _hankel(-1, False),
+    "hankel1e": _hankel(1, True),
+    "hankel2e": _hankel(-1, True),
 }
 """What ops do with real and imaginary parts."""

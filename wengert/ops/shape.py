@@ -96,7 +96,7 @@ def _unbroadcast(ct: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return reshape(sum(ct, axis=tuple(axes), keepdims=False), shape=x.shape)
 
 
-def _batch_broadcast_to(args, mapped, params):
+def _batch_broadcast_to(args: Any, mapped: Any, params: dict) -> Any:
     (x,), shape = args, params["shape"]
     size, *rest = shape_of(x)
     padded = reshape(x, shape=(size, *(1,) * (len(shape) - len(rest)), *rest))
@@ -137,7 +137,7 @@ def _sum_transpose(ct: Any, x: Any, axis: tuple[int, ...] | None = None, keepdim
     return _broadcast_to(ct, x.shape) if ct.__class__ in PLAIN else broadcast_to(ct, shape=x.shape)
 
 
-def _batch_sum(args, mapped, params):
+def _batch_sum(args: Any, mapped: Any, params: dict) -> Any:
     (x,) = args
     axis = params.get("axis")
     axes = range(ndim_of(x) - 1) if axis is None else axis
@@ -202,7 +202,7 @@ def for_all_examples(args: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
     return [a if m else call(broadcast_to, a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
 
 
-def _batch_concatenate(args, mapped, params):
+def _batch_concatenate(args: Any, mapped: Any, params: dict) -> Any:
     return concatenate(*for_all_examples(args, mapped), axis=params["axis"] + 1, starts=params.get("starts"))
 
 

@@ -74,7 +74,7 @@ def _may_hold(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     """Of intervals: a function is applied where it is defined, so it raises if the condition holds for no number."""
     condition = mode.bounds(args[0])
     if mode.watches:
-        mode.note_break(op, V.not_equal(condition.lo, condition.hi))
+        mode.note_break(V.not_equal(condition.lo, condition.hi))
     return op(condition.hi, **params)
 
 

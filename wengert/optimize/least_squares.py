@@ -159,7 +159,7 @@ def least_squares(
     with ProgressBar(chosen, maxiter, progress) as bar:
         listener = Listener(callback, bar, progress, problem.container)
         if chosen in SCIPY:
-            state, status, count = _scipy(problem, chosen, loss, function, maxiter, listener)
+            state, status, count = _scipy(problem, chosen, function, maxiter, listener)
             large = None
         else:
             large = _pattern(problem, sparse)
@@ -365,7 +365,7 @@ def _pattern(problem: FitProblem, sparse: Any) -> Any:
     return True if residuals.is_sparse else None
 
 
-def _scipy(problem: FitProblem, method: str, loss: Any, function: Any, maxiter: int, listener: Listener) -> tuple:
+def _scipy(problem: FitProblem, method: str, function: Any, maxiter: int, listener: Listener) -> tuple:
     """SciPy's methods, with our Jacobian."""
     if problem.coordinates.curved:
         raise MismatchError(f"SciPy's {method} knows no manifolds", remedy='use method="lm"')

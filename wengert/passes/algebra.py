@@ -47,12 +47,10 @@ def _same(x: Operand, y: Operand) -> bool:
     return x is y or operand_key(x) == operand_key(y)
 
 
-def _with_constant(node: Node, scope: Scope, swaps: bool) -> list[tuple[Operand, Any]]:
-    """Operand and number, for each way to see a node as an op with a number."""
+def _with_constant(node: Node, scope: Scope) -> list[tuple[Operand, Any]]:
+    """Operand and number, for each way to see a node as an op that commutes with a number."""
     x, y = node.args
-    found = [(x, scope.uniform(y))]
-    if swaps:
-        found.append((y, scope.uniform(x)))
+    found = [(x, scope.uniform(y)), (y, scope.uniform(x))]
     # An array of one number has a shape, which counts: the result must have the type of the other operand.
     return [(a, number) for a, number in found if number is not None]
 
@@ -60,7 +58,7 @@ def _with_constant(node: Node, scope: Scope, swaps: bool) -> list[tuple[Operand,
 def _add(node: Node, scope: Scope) -> Rewritten:
     (out,) = node.outs
     kind = out.type.dtype.kind
-    for x, number in _with_constant(node, scope, swaps=True):
+    for x, number in _with_constant(node, scope):
         if x.type == out.type and (_is(number, 0) if kind in "biu" else _is_minus_zero(number, kind)):
             return (x,)
     for x, y in (node.args, node.args[::-1]):
@@ -121,7 +119,7 @@ def _shift(node: Node) -> tuple[Operand, int] | None:
 def _multiply(node: Node, scope: Scope) -> Rewritten:
     (out,) = node.outs
     kind = out.type.dtype.kind
-    for x, number in _with_constant(node, scope, swaps=True):
+    for x, number in _with_constant(node, scope):
         if x.type == out.type and kind in _REALS and _is(number, 1):
             return (x,)
         if x.type == out.type and kind in "if" and _is(number, -1):
@@ -144,7 +142,7 @@ def _scaled_twice(x: Operand, number: Any, scope: Scope) -> tuple[Operand, Opera
     if maker is None or x.type.weak:
         return None
     real = x.type.dtype.type
-    for z, power in _with_constant(maker, scope, swaps=True):
+    for z, power in _with_constant(maker, scope):
         if z.type == x.type and isinstance(power, _NUMBERS) and isinstance(number, _NUMBERS):
             with np.errstate(over="ignore"):
                 c, p = real(number), real(power)
@@ -223,7 +221,7 @@ def _logical(neutral: bool) -> Callable[[Node, Scope], Rewritten]:
 
     def rule(node: Node, scope: Scope) -> Rewritten:
         (out,) = node.outs
-        for x, number in _with_constant(node, scope, swaps=True):
+        for x, number in _with_constant(node, scope):
             if x.type.dtype.kind != "b":
                 continue
             if bool(number) is neutral:

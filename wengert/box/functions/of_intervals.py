@@ -63,7 +63,7 @@ def piecewise(interp: Callable[..., Any], x: Any, xp: Any, fp: Any, jumps: bool)
     most = r.max(e.where(between, values.hi, -math.inf), axis=(rank,))
     if mode.watches:
         twice = e.equal(index(xp, pattern=(slice(1, None),)), index(xp, pattern=(slice(None, -1),)))
-        mode.note_break(None, jumps or r.any(twice, axis=(0,)))
+        mode.note_break(jumps or r.any(twice, axis=(0,)))
     for end in ends:
         least, most = e.minimum(least, end.lo), e.maximum(most, end.hi)
     return mode.enclosed(Bounds(least, most))

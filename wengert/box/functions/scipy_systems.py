@@ -32,14 +32,12 @@ def _positions(u: int, n: int, lower: bool) -> np.ndarray:
     return np.where((distance >= 0) & (distance <= u), found, (u + 1) * n)
 
 
-def _from_band(ab: Any, lower: bool, below: bool = True) -> Any:
-    """The matrix of which a band is given: a triangle, or (`below`) with the other triangle, which is its conjugate."""
+def _from_band(ab: Any, lower: bool) -> Any:
+    """The matrix of which a band is given; the other triangle is its conjugate."""
     ab = inexact(ab)
     rows, n = shape_of(ab)
     flat = join([s.reshape(ab, shape=(rows * n,)), np.zeros(1, dtype_of(ab))], 0)
     triangle = pick(flat, _positions(rows - 1, n, lower))
-    if not below:
-        return triangle
     strict = m.lower_part(triangle, -1) if lower else m.upper_part(triangle, 1)
     diagonal = m.masked(triangle, np.eye(n, dtype=bool))
     if is_complex(ab):

@@ -108,7 +108,7 @@ class InteriorPoint:
             self._lower_mu()
             self._raise_mu()
             step = self.problem.factored(self.at, self.now, self.mu)
-            if (step is None or not self._search(step)) and not self._rescue(restores, watch):
+            if (step is None or not self._search(step)) and not self._rescue(restores):
                 return self._failure(restores)
             self.iterations += 1
             if watch is not None:
@@ -290,7 +290,7 @@ class InteriorPoint:
 
     # ----------------------------------------------------------------------------------------------- restoration
 
-    def _rescue(self, restores: bool, watch: Callable | None) -> bool:
+    def _rescue(self, restores: bool) -> bool:
         """Go to a point that violates the rows less and is acceptable to the filter (3.3)."""
         p, at = self.problem, self.at
         violation, value = self._violation(self.now.rows), self._objective(self.now.value, at.x, at.t)

@@ -164,12 +164,12 @@ def broadcasted(cx: Context, x: Array, lengths: list[ir.Value]) -> Array:
 
 
 def flipped(cx: Context, x: Array, axes: Sequence[int]) -> Array:
-    def turn(index: ir.Value, k: int) -> ir.Value:
+    def mirrored(index: ir.Value, k: int) -> ir.Value:
         b = cx.builder
         return minus(b, minus(b, x.lengths[k], I64(1)), index) if k in axes else index
 
     def indices_of(indices: Sequence[ir.Value]) -> list[ir.Value]:
-        return [turn(index, k) for k, index in enumerate(indices)]
+        return [mirrored(index, k) for k, index in enumerate(indices)]
 
     start: ir.Value | None = None
     strides = None

@@ -190,7 +190,7 @@ def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
             return
     if known(y.columns) == 1 and known(x.right) != 1 and known(x.down) == 1:
         # A transposed matrix by a vector: as a vector by the matrix.
-        _by_loops(cx, y.turned, x.turned, z.turned)
+        _by_loops(cx, y.transposed, x.transposed, z.transposed)
         return
 
     def load(a: Matrix, i: ir.Value, j: ir.Value) -> Scalar:
@@ -345,7 +345,7 @@ def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                 b.store(_zero(t), place)
             with cx.loop(I64(whole)) as chunk:
                 k = times(b, chunk, I64(t.count))
-                v = _vector(cx, y.turned, j, k, t)
+                v = _vector(cx, y.transposed, j, k, t)
                 for r, place in enumerate(sums):
                     u = _vector(cx, x, plus(b, i, I64(r)), k, t)
                     b.store(_fused(cx, b.load(place, typ=t), u, v), place)
@@ -366,7 +366,7 @@ def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
 
 def straight(cx: Any, x: Matrix, dtype: np.dtype) -> tuple[ir.Value, str, ir.Value]:
     """A matrix as BLAS takes it: pointer, "N" if stored by rows or "T" if by columns, and the distance of these."""
-    for matrix, flag in ((x, "N"), (x.turned, "T")):
+    for matrix, flag in ((x, "N"), (x.transposed, "T")):
         if matrix.dtype != dtype or known(matrix.right) != 1:
             continue
         down, columns = known(matrix.down), known(matrix.columns)
@@ -398,17 +398,17 @@ def _straight_or_copied(cx: Any, x: Matrix, flag: str) -> tuple[ir.Value, str, i
 
 def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     d = z.dtype
-    if known(x.rows) == 1 and known(y.columns) != 1 and _is_vector(x.turned, d):
-        x, y, z = y.turned, x.turned, z.turned  # a vector by a matrix: the transposed matrix by the vector
+    if known(x.rows) == 1 and known(y.columns) != 1 and _is_vector(x.transposed, d):
+        x, y, z = y.transposed, x.transposed, z.transposed  # a vector by a matrix: the transposed matrix by the vector
     x_pointer, x_flag, x_apart = straight(cx, x, d)
     one, zero = number(cx, 1, d), number(cx, 0, d)
     if known(y.columns) == 1 and _is_vector(y, d):
         # By columns, a matrix stored by rows is its transpose.
-        turned = x_flag == "N"
-        sizes = (x.columns, x.rows) if turned else (x.rows, x.columns)
+        transposed = x_flag == "N"
+        sizes = (x.columns, x.rows) if transposed else (x.rows, x.columns)
         call(
-            cx, "blas", letter(d) + "gemv", "T" if turned else "N", *sizes, one, x_pointer, x_apart, y.pointer, y.down,
-            zero, z.pointer, at_least_one(cx, z.down),
+            cx, "blas", letter(d) + "gemv", "T" if transposed else "N", *sizes, one, x_pointer, x_apart, y.pointer,
+            y.down, zero, z.pointer, at_least_one(cx, z.down),
         )  # fmt: skip
         return
     y_pointer, y_flag, y_apart = straight(cx, y, d)

@@ -90,7 +90,7 @@ def matmul(cx: Any, inputs: list[Buffer], out: Buffer) -> Any:
             part(cx, buffer, lead, indices, core) for buffer, core in ((x, x_core), (y, y_core), (out, out_core))
         )
         left = as_matrix(a) if x_core == 2 else _row(a)
-        right = as_matrix(b) if y_core == 2 else _row(b).turned
+        right = as_matrix(b) if y_core == 2 else _row(b).transposed
         down = at_least_one(cx, right.columns)
         multiply(cx, left, right, Matrix(c.pointer, left.rows, right.columns, down, I64(1), out.dtype))
     return "blas"

@@ -128,7 +128,7 @@ def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None
             if _together(geo) > 1:
                 _move(cx, geo, y, given, start, count, group, into=False)
             columns = _empty_columns(cx, geo, count)
-            _gemm(cx, _weights(cx, geo, w, group).turned, given, columns, add=False)
+            _gemm(cx, _weights(cx, geo, w, group).transposed, given, columns, add=False)
             _each_row(cx, geo, x, columns, start, count, group, back=True)
 
 
@@ -143,7 +143,7 @@ def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> Non
         given = _result_rows(cx, geo, y, start, count, group)
         if _together(geo) > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
-        _gemm(cx, given, columns.turned, _weights(cx, geo, w, group), add=True)
+        _gemm(cx, given, columns.transposed, _weights(cx, geo, w, group), add=True)
 
 
 def _conv_weight_by_tiles(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
@@ -156,10 +156,10 @@ def _conv_weight_by_tiles(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffe
         given = _result_rows(cx, geo, y, start, count, group)
         if _together(geo) > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
-        turned = fresh(cx, given.columns, given.rows, geo.dtype)
-        copy(cx, given.turned, turned)
+        transposed = fresh(cx, given.columns, given.rows, geo.dtype)
+        copy(cx, given.transposed, transposed)
         part = fresh(cx, I64(geo.rows), I64(geo.outputs), geo.dtype)
-        multiply(cx, columns, turned, part)
+        multiply(cx, columns, transposed, part)
         b, first = cx.builder, times(cx.builder, group, I64(size))
         with cx.loops([I64(size)], geo.dtype) as (i,):
             at = plus(b, first, i)
@@ -168,7 +168,7 @@ def _conv_weight_by_tiles(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffe
     with cx.loop(I64(geo.groups)) as group:
         place = element_pointer(cx.builder, everything.pointer, times(cx.builder, group, I64(size)), geo.dtype)
         found = Matrix(place, I64(geo.rows), I64(geo.outputs), I64(geo.outputs), I64(1), geo.dtype)
-        copy(cx, found.turned, _weights(cx, geo, w, group))
+        copy(cx, found.transposed, _weights(cx, geo, w, group))
 
 
 _RULES: dict[str, Callable[..., None]] = {"conv": _conv, "conv_input": _conv_input, "conv_weight": _conv_weight}
@@ -344,7 +344,7 @@ def _as_stored(x: Matrix) -> tuple[ir.Value, str, ir.Value]:
 
     Of a single row it does not matter how far the next one is, but BLAS wants that to be further than its end.
     """
-    matrix, flag = (x, "N") if known(x.right) == 1 else (x.turned, "T")
+    matrix, flag = (x, "N") if known(x.right) == 1 else (x.transposed, "T")
     assert known(matrix.right) == 1
     down, columns = known(matrix.down), known(matrix.columns)
     return matrix.pointer, flag, I64(max(down, columns)) if None not in (down, columns) else matrix.down  # type: ignore[type-var]

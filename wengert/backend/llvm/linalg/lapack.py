@@ -186,7 +186,7 @@ def factors(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 
 
 @_rule
-def solve_factored(cx: Any, inputs: list[Buffer], outs: list[Buffer], turned: bool) -> Any:
+def solve_factored(cx: Any, inputs: list[Buffer], outs: list[Buffer], transposed: bool) -> Any:
     _, known_factors, b = inputs
     (out,) = outs
     d = out.dtype
@@ -204,8 +204,8 @@ def solve_factored(cx: Any, inputs: list[Buffer], outs: list[Buffer], turned: bo
             store_element(cx.builder, value, pivots, j, np.dtype(np.int32))
         info, leading = Info(cx), at_least_one(cx, n)
         call(
-            cx, "lapack", letter(d) + "getrs", "T" if turned else "N", n, k, lu.pointer, leading, pivots, rhs.pointer,
-            leading, info.place,
+            cx, "lapack", letter(d) + "getrs", "T" if transposed else "N", n, k, lu.pointer, leading, pivots,
+            rhs.pointer, leading, info.place,
         )  # fmt: skip
         copy(cx, rhs, x)
     return "lapack"
@@ -471,11 +471,11 @@ def pinv(cx: Any, inputs: list[Buffer], outs: list[Buffer], rcond: float, hermit
         with cx.loop(m) as j:
             row = as_matrix(Buffer(u.pointer, [m, k], [k, I64(1)], d))
             row.store(cx, cx.builder.fmul(row.load(cx, j, i), inverse), j, i)
-    turned = [
+    transposed = [
         Buffer(vh.pointer, [n, k], [I64(1), n], d),
         Buffer(u.pointer, [k, m], [I64(1), k], d),
     ]
-    return "lapack" if matmul(cx, turned, out) is not NotImplemented else NotImplemented
+    return "lapack" if matmul(cx, transposed, out) is not NotImplemented else NotImplemented
 
 
 __all__ = ["RULES"]

@@ -57,7 +57,7 @@ class Matrix:
     dtype: np.dtype
 
     @property
-    def turned(self) -> Matrix:
+    def transposed(self) -> Matrix:
         """The transpose, of the same memory."""
         return Matrix(self.pointer, self.columns, self.rows, self.right, self.down, self.dtype)
 
@@ -109,7 +109,7 @@ def matrix_of(arguments: Sequence[ir.Value], dtype: np.dtype) -> Matrix:
 def copy(cx: Any, source: Matrix, target: Matrix) -> None:
     """Elements from one matrix to another of the same size, in the order of the target's memory."""
     if known(target.down) == 1 and known(target.right) != 1:
-        source, target = source.turned, target.turned
+        source, target = source.transposed, target.transposed
     if source.dtype == target.dtype and has_blocks(source.dtype) and known(source.down) == known(target.right) == 1:
         copy_transposed(
             cx, source.dtype, source.pointer, source.right, target.pointer, target.down, target.rows, target.columns

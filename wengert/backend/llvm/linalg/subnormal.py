@@ -35,7 +35,7 @@ class LiftedFactor:
         self.lifted = cx.on_stack(I32)
         by_columns = known(x.right) != 1 and known(x.down) == 1
         self.matrix = fresh(cx, x.rows, x.columns, x.dtype, by_columns)
-        source, target = (x.turned, self.matrix.turned) if by_columns else (x, self.matrix)
+        source, target = (x.transposed, self.matrix.transposed) if by_columns else (x, self.matrix)
         in_a_row = known(source.right) == 1
         if flat(source) is not source:
             source, target = flat(source), flat(target)
