@@ -101,10 +101,26 @@ def twice_in_an_iteration(x):
     return out**2
 
 
+def with_a_number(a, x):
+    for i in range(20):
+        x = np.sin(x) * a[0] + a[1] * i
+    return x
+
+
+def one_sum_a_step(x):
+    total, rest = 1.0, 0.5
+    for i in range(6):
+        x = np.cos(x) + 0.1 * i
+        total = total + np.sum(x * x)
+        rest = rest - 0.5 * i * np.sum(x)
+    return rest * total
+
+
 PROGRAMS = [
     (recurrence, (X,)), (scan, (X, W)), (newton, (X,)), (filled, (X,)), (from_the_end, (X,)), (clock_and_state, (X,)),
     (rows, (TABLE,)), (rows, (np.asfortranarray(TABLE),)), (thomas, (X,)), (selected, (X, W)), (broadcast, (X,)),
-    (twice_in_an_iteration, (X,)), (recurrence, (np.float32(X),)), (recurrence, (X[::-2],)), (filled, (X[::-1],)),
+    (twice_in_an_iteration, (X,)), (with_a_number, (W[:2], X)), (one_sum_a_step, (X,)), (recurrence, (np.float32(X),)),
+    (recurrence, (X[::-2],)), (filled, (X[::-1],)),
 ]  # fmt: skip
 WAYS = {
     "value": lambda f: f,
@@ -134,6 +150,12 @@ def test_a_loop_is_one_launch():
     before = EmulatedDevice.launches
     compiled(x)
     assert EmulatedDevice.launches == before + 1
+
+
+def test_the_cotangent_of_a_number_is_added_up_by_threads():
+    f = wg.grad(lambda a, x: np.sum(with_a_number(a, x)))
+    report = wg.jit(f).lower(strict(W[:2]), strict(X)).report
+    assert [line for line in report if line.startswith("loop")] == []
 
 
 def diffusion(u):

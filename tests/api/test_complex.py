@@ -137,3 +137,32 @@ def test_what_has_no_single_derivative_says_so():
         wg.jacobian(np.exp)(Z)
     with pytest.raises(NotDifferentiableInputError, match="holomorphic"):
         wg.grad(np.exp, holomorphic=True)(1.0)
+
+
+@pytest.mark.parametrize(("name", "of_result"), [
+    ("arcsin", lambda w: 1 / np.cos(w)),
+    ("arccos", lambda w: -1 / np.sin(w)),
+    ("arcsinh", lambda w: 1 / np.cosh(w)),
+    ("arccosh", lambda w: 1 / np.sinh(w)),
+    ("arctanh", lambda w: np.cosh(w) ** 2),
+    ("sqrt", lambda w: 0.5 / w),
+    ("log", lambda w: np.exp(-w)),
+])  # fmt: skip
+def test_derivatives_on_branch_cuts_belong_to_the_side_that_the_sign_of_zero_names(name, of_result):
+    f = getattr(np, name)
+    z = np.array([complex(x, y) for x in (-2.5, 2.5) for y in (0.0, -0.0)]
+                 + [complex(x, y) for y in (-2.5, 2.5) for x in (0.0, -0.0)])  # fmt: skip
+    ones = np.ones_like(z)
+    for slope in (
+        wg.jvp(f, (z,), (ones,))[1],
+        wg.vjp(f, z)[1](ones)[0],
+        wg.jit(lambda z: wg.jvp(f, (z,), (ones,))[1])(z),
+    ):
+        np.testing.assert_allclose(slope, of_result(f(z)), rtol=1e-12, atol=1e-14)
+
+
+def test_functions_that_leave_the_real_numbers():
+    for x in (-2.5, -0.3, 0.3, 2.5):
+        for f in (np.emath.arcsin, np.emath.arccos):
+            step = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+            assert wg.jvp(f, (x,), (1.0,))[1] == pytest.approx(step, rel=1e-8)

@@ -174,9 +174,8 @@ def test_no_way_is_tried_twice_if_the_function_does_something_outside(capsys, rn
 
 
 def test_accumulation_is_refused_where_it_cannot_be():
-    for f in (lambda x: np.linalg.solve(np.outer(x, x) + 3 * np.eye(N), x), lambda x: np.sort(x)):
-        with pytest.raises(wg.errors.UnsupportedFunctionError, match="accumulate"):
-            wg.jit(wg.jacobian(f, mode="accumulate", sparse=True))(X)
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="accumulate"):
+        wg.jit(wg.jacobian(np.sort, mode="accumulate", sparse=True))(X)
     with pytest.raises(ValueError, match="sparse"):
         wg.jacobian(banded, mode="accumulate")
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import scipy.fft
+import scipy.sparse
 
 import wengert as wg
 
@@ -118,3 +120,22 @@ def test_batches_of_matrices_are_refused():
             g(x)
     entries = wg.vmap(lambda x: sparse(x).data)(x)
     np.testing.assert_array_equal(entries, [sparse(row).data for row in x])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.cumsum(x[::2]) * np.cumprod(x)[:4],
+        lambda x: np.convolve(x, [1.0, -2.0, 1.0], "same") * x,
+        lambda x: np.linalg.solve(np.diag(x[:3]) + 0.1, x[3:6]),
+        lambda x: scipy.sparse.csr_array(np.diag(np.arange(7.0)) + np.eye(7, k=2)) @ x * x,
+        lambda x: scipy.fft.dct(x**2) / x,
+        lambda x: np.interp([0.7, 3.2], np.arange(7.0), x) ** 2,
+        lambda x: np.ones((2, 7)) @ np.sin(x),
+    ],
+)
+@pytest.mark.parametrize("way", [lambda g: g, wg.jit], ids=["eager", "compiled"])
+def test_linear_ops_are_weights_where_accumulation_is_asked_for(f, way):
+    x = np.array([0.9, 0.3, 1.4, 0.7, 1.1, 0.2, 1.6])
+    found = way(wg.jacobian(f, sparse=True, mode="accumulate"))(x)
+    np.testing.assert_allclose(found.toarray(), wg.jacobian(f)(x), rtol=1e-12, atol=1e-13)

@@ -12,6 +12,8 @@ import pytest
 from fuzz.on_device import outcomes, useful_program
 from fuzz.program import text_of
 from op_calls import floats
+from test_device_loops import PROGRAMS as LOOPS
+from test_device_loops import WAYS
 from test_device_math import FUNCTIONS, OF_TWO, points
 from test_strict_ops import SMOOTH, as_function, derivatives
 from test_strict_programs import PROGRAMS, X
@@ -51,6 +53,16 @@ def test_programs(f, way):
     derivative = {"eager": wg.grad(f), "compiled": wg.jit(wg.grad(f)), "inside": wg.grad(wg.jit(f))}[way]
     for _ in range(2):
         np.testing.assert_allclose(host(derivative(x)), wg.grad(f)(X), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("f", "args"), LOOPS)
+def test_loops(f, args, way):
+    g = WAYS[way](f)
+    compiled, given = wg.jit(g), [cupy.asarray(x) for x in args]
+    tolerance = dict(rtol=2e-5 if args[0].dtype == np.float32 else 1e-11, atol=1e-13)
+    for _ in range(3):
+        np.testing.assert_allclose(host(compiled(*given)), g(*args), **tolerance)
 
 
 @pytest.mark.parametrize("start", range(1000, 1200, 20))

@@ -604,3 +604,9 @@ def test_a_branch_for_each_element():
 def test_associated_laguerre_polynomials():
     slope = wg.derivative(lambda x: sc.assoc_laguerre(x, 3, 0.5))(np.array([0.3, 2.0]))
     np.testing.assert_allclose(slope, -sc.eval_genlaguerre(2, 1.5, np.array([0.3, 2.0])), rtol=1e-12)
+
+
+def test_powers_of_box_and_cox_at_the_end_of_their_domain():
+    """There they are −1/p."""
+    for f, x in ((sc.boxcox, 0.0), (sc.boxcox1p, -1.0)):
+        np.testing.assert_allclose(wg.derivatives(lambda p: f(x, p), order=2)(0.7), [-1 / 0.7, 0.7**-2, -2 * 0.7**-3])  # noqa: B023

@@ -1,5 +1,6 @@
 """Methods that run whole in one compiled loop: known minima, bounds, batches, derivatives, messages."""
 
+import importlib
 import math
 import warnings
 
@@ -256,3 +257,20 @@ def test_bounds_of_a_leaf_may_be_two_arrays(lower, upper):
     )
     assert np.allclose(found.x["a"], np.clip(1.5, lower, np.inf if upper is None else upper))
     assert found.x["b"] == 0.5
+
+
+@pytest.mark.parametrize("method", ["auto", "lbfgs", "cg-native", "gradient-descent"])
+def test_the_loop_is_compiled_once(method, monkeypatch):
+    """What the loop is given first has the types of what it gives back, so one program takes both."""
+    compiling = importlib.import_module("wengert.api.jit")
+    from_jit, seen = compiling.captured, []
+
+    def noted(f, *rest, **options):
+        seen.append(f.__qualname__)
+        return from_jit(f, *rest, **options)
+
+    monkeypatch.setattr(compiling, "captured", noted)
+    found = optimize.minimize(lambda x: np.sum((x - 1) ** 4 + (x - 1) ** 2), np.array([3.0, -2.0]), method=method)
+    assert found.success
+    assert len(seen) == len(set(seen))
+    assert any("proceed" in name for name in seen)

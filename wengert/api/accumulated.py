@@ -39,11 +39,13 @@ def accumulated(prepared: Prepared, plan: Plan, operator: str, demanded: bool) -
         other = _tried(prepared, plan, assembles=True)
         if found is None or (other is not None and other.trace.work < found.trace.work):
             found = other
+    if found is None and demanded:
+        found = _tried(prepared, plan, assembles=False, weighs=True)
     if found is None:
         if demanded:
             raise UnsupportedFunctionError(
                 "a function whose derivatives cannot be accumulated one by one: it has a loop or a branch in compiled "
-                "code, a large sum, or reads at places that are not known beforehand",
+                "code, a large sum or transform, or reads at places that are not known beforehand",
                 remedy='leave out mode="accumulate"',
             ) from None
         return None
@@ -85,9 +87,9 @@ class _Accumulated(NamedTuple):
         )
 
 
-def _tried(prepared: Prepared, plan: Plan, assembles: bool) -> _Accumulated | None:
+def _tried(prepared: Prepared, plan: Plan, assembles: bool, weighs: bool = False) -> _Accumulated | None:
     """Forward mode with slots; None if it cannot be done."""
-    trace = SlotTrace(_known, assembles)
+    trace = SlotTrace(_known, assembles, weighs)
     vectors, start = [], 0
     for aval in plan.ins:
         vectors.append(trace.unit(aval, start))

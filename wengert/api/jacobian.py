@@ -100,7 +100,7 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
         argnums: which positional argument to differentiate, or a tuple of several.
         mode: "forward" (one tangent per input), "reverse" (one cotangent per output), or "auto": run once, then
             whichever is fewer. With `sparse` also "accumulate": no products, each entry by itself, which "auto" chooses
-            in compiled code where that is less work.
+            in compiled code where that is less work (transforms, solutions and large products count as their matrices).
         has_aux: whether `f` returns `(result, aux)`.
         holomorphic: whether `f` is a holomorphic function of complex numbers; the Jacobian is then complex.
         sparse: True for sparse matrices: the pattern is found (`sparsity`) and coloured (`coloring`), and as many

@@ -115,7 +115,7 @@ class Identity:
     def _flagged(self, facts: dict[Key, Facts], names: dict[int, Key], capture: Capture) -> list[tuple[Any, Type]]:
         """Whether variables stand for arrays, where that depends on the program.
 
-        Raises `Again` if more has to be carried for that than was known.
+        Raises `Again` if less has to be carried for that than was thought.
         """
         asked: dict[tuple[Key, int], Any] = {}
         for key, boxes in self._ever.items():
@@ -134,18 +134,21 @@ class Identity:
                 if head is not None and (head, id(box)) not in asked:
                     asked[head, id(box)] = box
                     waiting.append((head, id(box)))
-        while True:
-            answers = {key: self._stands_for(box, facts[key[0]], names, capture) for key, box in asked.items()
-                       if asked.keys() - self._unknown <= self._said.keys() and key not in self._unknown}  # fmt: skip
-            unknown = {key for key, answer in answers.items() if answer is None}
-            if not unknown:
-                break
+        while unknown := {
+            key for key, box in asked.items()
+            if key not in self._unknown and not self._can_tell(box, facts[key[0]], names, capture)
+        }:  # fmt: skip
             self._unknown |= unknown
         flags = {key: box for key, box in asked.items() if key not in self._unknown}
-        if flags.keys() != self.flags.keys():
+        if not self.flags.keys() <= flags.keys():
             self.flags = flags
             raise Again
-        return [(answers[key], _BOOL) for key in self.flags]
+        for flag in [f for f in flags if f not in self.flags]:  # no code inside has asked for them: they may join now
+            self._said[flag] = capture.formal(_BOOL)
+            self.flags[flag] = flags[flag]
+        return [
+            (self._stands_for(box, facts[key[0]], names, capture), _BOOL) for key, box in self.flags.items()
+        ]  # fmt: skip
 
     def _about(self, box: Any, facts: Facts, names: dict[int, Key], capture: Capture) -> Facts:
         """The facts that say something about an array."""
@@ -159,15 +162,26 @@ class Identity:
                 found.append((x, condition))
         return found
 
+    def _can_tell(self, box: Any, facts: Facts, names: dict[int, Key], capture: Capture) -> bool:
+        """Whether it can be said if a variable stands for an array from outside at the end of an iteration."""
+        is_sure, can_tell = False, True
+        for x, condition in self._about(box, facts, names, capture):
+            head = names.get(id(root_of(x)))
+            if head is not None and (id(x) not in names or (head, id(box)) in self._unknown):
+                return False
+            if condition is None or (head is None and x is not box):
+                can_tell = False
+            elif condition is True and head is None:
+                is_sure = True
+        return is_sure or can_tell
+
     def _stands_for(self, box: Any, facts: Facts, names: dict[int, Key], capture: Capture) -> Any:
-        """Whether a variable stands for an array from outside at the end of an iteration; `None` if that is unknown."""
+        """Whether it does."""
         holds: Any = False
         for x, condition in self._about(box, facts, names, capture):
             head = names.get(id(root_of(x)))
             if head is None:
                 holds = _or(holds, condition if x is box else None)
-            elif id(x) not in names or (head, id(box)) in self._unknown:
-                return None
             else:
                 holds = _or(holds, both(condition, self._said[head, id(box)]))
         return holds

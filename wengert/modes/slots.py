@@ -38,7 +38,7 @@ from wengert.ops.elementwise import where
 from wengert.ops.index import ARRAY, index
 from wengert.ops.links import Added, Pairs, Taken, joint_links, links
 from wengert.ops.op import Op, Traced, call, fresh_tag
-from wengert.ops.shape import broadcast_to, reshape
+from wengert.ops.shape import broadcast_to, concatenate, reshape
 from wengert.running import running
 from wengert.types import Aval, aval_of, is_inexact, shape_of
 
@@ -82,17 +82,19 @@ class SlotTrace(Mode):
     adds up elements of slots, `elements` those of the values, to compare with what a batch of directions would cost.
     """
 
-    __slots__ = ("alive", "assembles", "elements", "known", "tag", "work")
+    __slots__ = ("alive", "assembles", "elements", "known", "tag", "weighs", "work")
     name = "slots"
     boxes = Slots
     companions = 0
 
-    def __init__(self, known: Callable[[Any], Any], assembles: bool = False):
+    def __init__(self, known: Callable[[Any], Any], assembles: bool = False, weighs: bool = False):
         self.tag = fresh_tag()
         self.alive = True
         self.known = known
         self.assembles = assembles
         """Whether large sums hold what is to be added up in the end."""
+        self.weighs = weighs
+        """Whether any op that is linear is taken for the matrix that it is, which costs a call for each column."""
         self.work = self.elements = 0
 
     def unit(self, aval: Aval, start: int) -> Slots:
@@ -145,10 +147,12 @@ def _of_operand(
         return []
     if op.elementwise:
         return _of_elements(op, k, args, own, aval, params)
+    weigh = args[k]._owner.weighs
     if op.combine == "add" and isinstance(op, Multilinear):
-        return _contracted(op, k, args, own, aval, params)
+        product = _contracted(op, k, args, own, aval, params)
+        return product if product is not None or not weigh else _weighed(op, k, args, own, aval, params)
     if not op.moves and not op.adds:
-        return None
+        return _weighed(op, k, args, own, aval, params) if weigh else None
     (step,) = joint_links(op, [k], args, aval.shape, params) or links(op, k, args, aval.shape, params)
     if op.moves and step.__class__ is not Taken:
         raise GivenUp  # it is not known where elements come from
@@ -165,7 +169,7 @@ def _of_operand(
     if len(sources) == 1:
         return [TangentSlot(_at(s.numbers, sources[0]), _applied(op, k, args, s, params)) for s in own]
     patterns = [_slices_at(places, args[k].shape, aval.shape) for places in sources]
-    found = []
+    found: list[TangentSlot] = []
     for s in own:
         whole = _filled(s.value, args[k].shape)
         for places, pattern in zip(sources, patterns, strict=True):
@@ -248,6 +252,41 @@ def _contracted(
         for s in slots:
             held[k] = _term(_filled(s.value, own), along_own, term)
             found.append(TangentSlot(_at(s.numbers, at), call(op, *held, **params)))
+    return found
+
+
+_WEIGHTS = 1 << 16
+"""So many elements a matrix may have that an op is taken for."""
+
+
+def _weighed(
+    op: Op, k: int, args: Sequence[Any], own: list[TangentSlot], aval: Aval, params: dict
+) -> list[TangentSlot] | None:
+    """Of an op that is linear, such as a transform or a solution: sums with the weights in its matrix."""
+    size, shape, dtype = args[k]._aval.size, args[k].shape, args[k]._aval.dtype
+    if size * aval.size > _WEIGHTS or dtype.kind == "c":
+        return None  # (of complex numbers it need not be linear, but in their parts)
+    given = [np.zeros(*a._aval) if isinstance(a, Slots) else a for a in args]
+    columns = []
+    for unit in np.eye(size, dtype=dtype):
+        given[k] = unit.reshape(shape)
+        columns.append(reshape(call(op, *given, **params), shape=(1, aval.size)))
+    if not columns or not aval.size:
+        return []
+    weights = concatenate(*columns, axis=0)
+    nonzero = np.ones(shape_of(weights), bool) if isinstance(weights, Traced) else np.asarray(weights) != 0
+    counts = nonzero.sum(axis=0)
+    if counts.max() * len(own) > MOST:
+        return None
+    order = np.argsort(~nonzero, axis=0, kind="stable")  # the columns of each row that are not zero, first
+    found = []
+    for rank in range(counts.max()):
+        places = np.where(rank < counts, order[rank], -1)
+        at = np.maximum(places, 0)
+        weight = index(weights, at, np.arange(aval.size), pattern=(ARRAY, ARRAY))
+        for s in own:
+            part = index(reshape(_filled(s.value, shape), shape=(size,)), at, pattern=(ARRAY,))
+            found.append(TangentSlot(_at(s.numbers, places), reshape(weight * part, shape=aval.shape)))
     return found
 
 

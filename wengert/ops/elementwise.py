@@ -487,16 +487,35 @@ one_minus_square = elementwise(
 )
 """1 − x², with all its digits close to ±1; and so is its derivative at zero, which that of the product is not."""
 
+
+def _root(square_: Any, near: Any) -> Any:
+    """The square root that is `near`, to full precision, by a step of Heron's. For complex numbers beside a branch cut
+    it need not be that of `sqrt`: there the sign of a zero decides, which 1 − z² may have lost."""
+    nothing = equal(square_, 0)
+    near = where(nothing, 1, near)
+    return where(nothing, 0, 0.5 * (near + square_ / near))
+
+
+def _cosine_of_arcsin(y: Any, x: Any) -> Any:
+    rest = one_minus_square(x)
+    return _root(rest, cos(y)) if dtype_of(x).kind == "c" else sqrt(rest)
+
+
+def _sine_of_arccos(y: Any, x: Any) -> Any:
+    rest = one_minus_square(x)
+    return _root(rest, sin(y)) if dtype_of(x).kind == "c" else sqrt(rest)
+
+
 arcsin = elementwise(
     "arcsin",
     np.arcsin,
-    (lambda y, x: 1 / sqrt(one_minus_square(x)),),
+    (lambda y, x: 1 / _cosine_of_arcsin(y, x),),
     bounds=increasing(domain=(-1.0, 1.0), exact=((0.0, 0.0),)),
 )
 arccos = elementwise(
     "arccos",
     np.arccos,
-    (lambda y, x: -1 / sqrt(one_minus_square(x)),),
+    (lambda y, x: -1 / _sine_of_arccos(y, x),),
     bounds=decreasing(domain=(-1.0, 1.0), range=(0.0, 4.0), exact=((1.0, 0.0),)),
 )
 arctan = elementwise("arctan", np.arctan, (lambda y, x: _inverse(1 + x * x),), bounds=increasing(exact=((0.0, 0.0),)))
@@ -594,14 +613,20 @@ sech_squared = elementwise(
 
 
 def _arcsinh_slope(y: Any, x: Any) -> Any:
-    return 1 / (sqrt(1 + x * x) if dtype_of(x).kind == "c" else hypot(x, 1))
+    return 1 / (_root(one_minus_square(x * 1j), cosh(y)) if dtype_of(x).kind == "c" else hypot(x, 1))
+
+
+def _arccosh_slope(y: Any, x: Any) -> Any:
+    if dtype_of(x).kind == "c":
+        return 1 / _root(-one_minus_square(x), sinh(y))
+    return 1 / (sqrt(x - 1) * sqrt(x + 1))
 
 
 arcsinh = elementwise("arcsinh", np.arcsinh, (_arcsinh_slope,), bounds=increasing(exact=((0.0, 0.0),)))
 arccosh = elementwise(
     "arccosh",
     np.arccosh,
-    (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),),
+    (_arccosh_slope,),
     bounds=increasing(domain=(1.0, math.inf), range=(0.0, math.inf), exact=((1.0, 0.0),), closely=closely.arccosh),
 )
 arctanh = elementwise(

@@ -30,6 +30,7 @@ from wengert.ops.elementwise import (
     exp,
     expit,
     expm1,
+    greater,
     hypot,
     less,
     log,
@@ -384,9 +385,11 @@ def _enclosed_boxcox(l: Any, p: Any) -> Any:
     return where(zero, l, expm1(p * l) / where(zero, 1.0, p))
 
 
-def _boxcox_in_power(y: Any, x: Any, p: Any) -> Any:
-    l = log(x)
-    return l * l * exprel(p * l, n=1)
+def _boxcox_in_power(y: Any, x: Any, p: Any, start: int = 0, log: Any = log) -> Any:
+    """At the start, where y is −1/p for p > 0, it is y²."""
+    ends = logical_and(equal(x, start), greater(p, 0))
+    l = log(where(ends, start + 1, x))
+    return where(ends, square(y), l * l * exprel(p * l, n=1))
 
 
 boxcox = elementwise(
@@ -397,15 +400,10 @@ boxcox = elementwise(
 )
 
 
-def _boxcox1p_in_power(y: Any, x: Any, p: Any) -> Any:
-    l = log1p(x)
-    return l * l * exprel(p * l, n=1)
-
-
 boxcox1p = elementwise(
     "boxcox1p",
     sc.boxcox1p,
-    (lambda y, x, p: exp((p - 1) * log1p(x)), _boxcox1p_in_power),
+    (lambda y, x, p: exp((p - 1) * log1p(x)), lambda y, x, p: _boxcox_in_power(y, x, p, -1, log1p)),
     bounds=increasing_composed(lambda x, p: _enclosed_boxcox(log1p(x), p)),
 )
 

@@ -292,7 +292,10 @@ def _run(task: Task, x0: np.ndarray, guard: Callable | None = None) -> tuple[Sol
 
 def uniform(state: tuple) -> tuple:
     """A state with the types that compiled code returns, so that one program takes the first and all later ones."""
-    return tuple([np.int64(v) if v.__class__ is int else np.float64(v) if v.__class__ is float else v for v in state])
+    return tuple([_OF_COMPILED[v.__class__](v) if v.__class__ in _OF_COMPILED else v for v in state])
+
+
+_OF_COMPILED = {bool: np.bool_, int: np.int64, float: np.float64}
 
 
 def _first(seconds: float) -> int:

@@ -11,6 +11,7 @@
     launch.py    the kernels of a region, launched
     crossing.py  a table that is reduced along rows and along columns: made once, in registers
     loop_kernel.py  a counted loop as one kernel, where threads can go through it by themselves
+    partial_sums.py  sums that loops add to carried values, made after them
     plan.py      what a block is made of
     prepared.py  programs of a few kernels: what they allocate and launch, repeated
     recording.py launches that are recorded once, and repeated

@@ -61,7 +61,10 @@ class LoopKernel:
         self.inside: dict[Any, Node] = {n.outs[0]: n for n in block.nodes}
         self.written = _written(self)
         """Carried arrays in memory, under all names that they have in an iteration: which of them each is."""
-        self.in_registers = [p for p in self.carried if p not in self.written]
+        pairs = zip(self.carried, self.after, strict=True)
+        self.changed = [p for p, r in pairs if r is not p]
+        """The others are handed on as they are."""
+        self.in_registers = [p for p in self.changed if p not in self.written]
         values = [v for v in (*self.inside, *self.in_registers) if v not in self.written]
         self.shape: tuple[int, ...] = max(
             [lengths(v) for v in values], key=lambda s: (len(s), math.prod(s)), default=()
@@ -69,8 +72,10 @@ class LoopKernel:
         self.size = math.prod(self.shape)
         self.begins = [Var(p.type) for p in self.in_registers]
         """What these are before the first iteration."""
-        self.inputs = [*self.begins, *self.given, *constants]
-        self.made = [*self.carried, *self.collected]
+        used = {a for node in block.nodes for a in node.args}
+        kept = [p for p in self.carried if p not in self.changed and p in used]
+        self.inputs = [*self.begins, *self.given, *kept, *constants]
+        self.made = [*self.changed, *self.collected]
         self.kernels: dict[Any, Any] = {}
 
     @staticmethod
@@ -134,7 +139,7 @@ def _written(loop: LoopKernel) -> dict[Any, Var]:
 
 def _goes_by_elements(loop: LoopKernel) -> bool:
     """Whether no element needs those of other threads, and no array in memory is read after it was written over."""
-    varying: set[Any] = set(loop.carried)
+    varying: set[Any] = set(loop.changed)
     """What depends on carried values. All else can be had at any place."""
     over: set[Any] = set()
     """Names of arrays in memory that have another name by now."""
@@ -147,7 +152,7 @@ def _goes_by_elements(loop: LoopKernel) -> bool:
             return False
         if any(a in varying for a in node.args):
             varying.add(v)
-    pairs = [(p, r) for p, r in zip(loop.carried, loop.after, strict=True) if p not in loop.written]
+    pairs = [(p, r) for p, r in zip(loop.carried, loop.after, strict=True) if p in loop.in_registers]
     results = [*[r for _, r in pairs], *loop.collected]
     if any(r in loop.written or not _fits(r, loop.shape) for r in results):
         return False
@@ -211,7 +216,7 @@ def write_loop(loop: LoopKernel, layouts: Sequence[OperandLayout], name: str) ->
     """The kernel. Its parameters are the inputs, and where carried values and what is collected go."""
     k = KernelWriter(loop, layouts, name)
     b, es, number = k.b, k.elements, k.kind
-    outs = dict(zip(loop.carried, k.outs, strict=False))
+    outs = dict(zip(loop.changed, k.outs, strict=False))
     es.inside = {v: node for v, node in loop.inside.items() if v not in loop.written}
     for v, p in loop.written.items():
         es.places[v] = outs[p], OperandLayout(p.type.dtype, contiguous(lengths(p)))
@@ -236,13 +241,13 @@ def write_loop(loop: LoopKernel, layouts: Sequence[OperandLayout], name: str) ->
             for p, phis in zip(loop.in_registers, now, strict=True):
                 es.say((p, fitted(own, p.type.shape)), gathered(phis, p.type.dtype))
             _write_iteration(k, loop, own)
-            for y, out in zip(loop.collected, k.outs[len(loop.carried) :], strict=True):
+            for y, out in zip(loop.collected, k.outs[len(loop.changed) :], strict=True):
                 place = b.add(b.mul(iteration, I64(math.prod(lengths(y)))), offsets[y])
                 store_element(b, es.at(y, fitted(own, y.type.shape)), out, place, y.type.dtype)
             new = [
                 flat(convert(k.cx, es.at(r, fitted(own, r.type.shape)), r.type.dtype, p.type.dtype))
                 for p, r in zip(loop.carried, loop.after, strict=True)
-                if p not in loop.written
+                if p in loop.in_registers
             ]
         following = b.add(iteration, I64(1))
         for phi, x, y in [(iteration, I64(0), following), *_each(now, start, new)]:
@@ -299,12 +304,13 @@ def run_loop_kernel(loop: LoopKernel, values: dict, device: Any) -> bool:
     if kernel is None:
         text = write_loop(loop, [layout_of(x) for x in operands], "wg_kernel")
         kernel = loop.kernels[key] = device.load(text, "wg_kernel")
-    outs = [device.empty(p.type.shape, p.type.dtype) for p in loop.carried]
-    for p, y in zip(loop.carried, outs, strict=True):
+    made = {p: device.empty(p.type.shape, p.type.dtype) for p in loop.changed}
+    for p, y in made.items():
         if p in loop.written:
             device.store(y, begun[p])
-    outs += [device.empty((loop.count, *y.type.shape), y.type.dtype) for y in loop.collected]
+    stacks = [device.empty((loop.count, *y.type.shape), y.type.dtype) for y in loop.collected]
     threads = min(loop.size, device.width * device.blocks * _WAVES)
-    device.start(kernel, threads, [*[argument_of(x) for x in operands], *outs])
-    values.update(zip(loop.node.outs, outs, strict=True))
+    device.start(kernel, threads, [*[argument_of(x) for x in operands], *made.values(), *stacks])
+    finals = [made[p] if p in made else begun[p] for p in loop.carried]
+    values.update(zip(loop.node.outs, [*finals, *stacks], strict=True))
     return True

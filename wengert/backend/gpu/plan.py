@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from wengert.backend.gpu.device import device_of
 from wengert.backend.gpu.launch import text_of, usual
 from wengert.backend.gpu.loop_kernel import LoopKernel, write_loop
+from wengert.backend.gpu.partial_sums import with_partial_sums
 from wengert.backend.gpu.prepared import PreparedLaunches
 from wengert.backend.gpu.ptx import ptx_of
 from wengert.backend.gpu.recording import Recordings
@@ -22,6 +23,7 @@ from wengert.control.loop import loop
 from wengert.ir.node import Block, Node, Program
 from wengert.ops.library import example_of
 from wengert.passes.pipeline import optimise
+from wengert.passes.rewrite import rebuilt
 
 _lock = threading.RLock()
 
@@ -31,6 +33,10 @@ class DevicePlan:
 
     def __init__(self, block: Block, name: str, like: Any):
         self.block = lowered(optimise(Program(name, without_rules(block)), strips=False).block)
+        self.loops: dict[Step, LoopKernel] = {}
+        """Of loops that are one kernel: which."""
+        if device_of(like) is not None:
+            self.block = _with_loop_kernels(self.block, like, self.loops)
         self.steps: list[Step] = steps_of(self.block)
         self.constants = {c: np.asarray(c.value, like=like) for c in constants_of(self.block)}
         self.example = example_of([like])
@@ -38,8 +44,6 @@ class DevicePlan:
         used = {*self.block.results, *[a for step in self.steps for a in operands_of(step)]}
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
-        self.loops = {} if device_of(like) is None else dict(_loops(self.steps, like))
-        """Of loops that are one kernel: which."""
         self.copies: dict[Any, KernelRegion] = {}
         """Kernels that copy operands of products."""
         self.recordings = Recordings(self.block)
@@ -74,13 +78,26 @@ class DevicePlan:
         return lines
 
 
-def _loops(steps: Sequence[Step], like: Any) -> Iterator[tuple[Node, LoopKernel]]:
-    for step in steps:
-        if isinstance(step, Node) and step.op is loop:
-            inner = plan_of(step.params["body"], "body", like)
-            found = LoopKernel.of(step, inner.block, inner.constants)
-            if found is not None:
-                yield step, found
+def _with_loop_kernels(block: Block, like: Any, loops: dict[Step, LoopKernel]) -> Block:
+    """A block in which as many loops as possible are kernels, which `loops` learns."""
+    nodes: list[Node] = []
+    for node in block.nodes:
+        several = [node]
+        found = _loop_kernel(node, like) if node.op is loop else None
+        if node.op is loop and found is None:
+            split = with_partial_sums(node)
+            for new in split or ():
+                found = _loop_kernel(new, like) if new.op is loop else found
+            several = [node] if found is None or split is None else split
+        if found is not None:
+            loops[found.node] = found
+        nodes += several
+    return rebuilt(block, block.params, nodes, block.results)
+
+
+def _loop_kernel(node: Node, like: Any) -> LoopKernel | None:
+    inner = plan_of(node.params["body"], "body", like)
+    return LoopKernel.of(node, inner.block, inner.constants)
 
 
 def _last_uses(steps: Sequence[Step], block: Block) -> list[list[Any]]:

@@ -199,26 +199,35 @@ def gzscore(a: Any, *, axis: Any = 0, ddof: Any = 0) -> Any:
     return zscore(e.log(_sample(a, 0)[0]), axis, ddof)
 
 
+def _weighted(a: Any, axis: Any, dtype: Any, weights: Any) -> tuple[Any, int, Any]:
+    """Numbers, their axis, and their weights, with which they broadcast."""
+    a = _typed(a, dtype)
+    if weights is not None:
+        a, weights = FUNCTIONS[np.broadcast_arrays](array(a), array(weights))
+        weights, _ = _sample(weights, axis)
+    return (*_sample(a, axis), weights)
+
+
 def _average(x: Any, axis: int, weights: Any, keepdims: bool) -> Any:
     if weights is None:
         return _mean(x, axis, keepdims=keepdims)
-    return FUNCTIONS[np.average](x, axis=axis, weights=array(weights), keepdims=keepdims)
+    return _sum(x * weights, axis, keepdims=keepdims) / _sum(weights, axis, keepdims=keepdims)
 
 
 def gmean(a: Any, axis: Any = 0, dtype: Any = None, weights: Any = None, *, keepdims: bool = False) -> Any:
-    x, axis = _sample(_typed(a, dtype), axis)
+    x, axis, weights = _weighted(a, axis, dtype, weights)
     return e.exp(_average(e.log(x), axis, weights, keepdims))
 
 
 def hmean(a: Any, axis: Any = 0, dtype: Any = None, *, weights: Any = None, keepdims: bool = False) -> Any:
-    x, axis = _sample(_typed(a, dtype), axis)
+    x, axis, weights = _weighted(a, axis, dtype, weights)
     return 1.0 / _average(1.0 / x, axis, weights, keepdims)
 
 
 def pmean(a: Any, p: Any, *, axis: Any = 0, dtype: Any = None, weights: Any = None, keepdims: bool = False) -> Any:
     if p == 0:
         return gmean(a, axis, dtype, weights, keepdims=keepdims)
-    x, axis = _sample(_typed(a, dtype), axis)
+    x, axis, weights = _weighted(a, axis, dtype, weights)
     return _average(x**p, axis, weights, keepdims) ** (1.0 / p)
 
 
@@ -269,10 +278,11 @@ def trim_mean(a: Any, proportiontocut: float, axis: Any = 0, *, keepdims: bool =
 def entropy(pk: Any, qk: Any = None, base: Any = None, axis: Any = 0, *, keepdims: bool = False) -> Any:
     if base is not None and base <= 0:
         raise ValueError("`base` must be a positive number or `None`.")
+    if qk is not None:
+        pk, qk = FUNCTIONS[np.broadcast_arrays](array(pk), array(qk))
+        q, _ = _sample(qk, axis)
     p, axis = _sample(pk, axis)
     if qk is not None:
-        q, _ = _sample(qk, axis)
-        p, q = FUNCTIONS[np.broadcast_arrays](p, q)
         q = q / _sum(q, axis, keepdims=True)
     p = p / _sum(p, axis, keepdims=True)
     total = _sum(sp.entr(p) if qk is None else sp.rel_entr(p, q), axis, keepdims=keepdims)
@@ -430,6 +440,11 @@ def jarque_bera(x: Any, *, axis: Any = None) -> Any:
 def f_oneway(*samples: Any, axis: Any = 0, equal_var: bool = True) -> Any:
     if not equal_var:
         raise unsupported_option("scipy.stats.f_oneway", "equal_var=False", "leave it out")
+    if len(samples) == 1 and ndim_of(array(samples[0])) == 2 and axis in (0, 1, -1, -2):  # several, in one array
+        rows = FUNCTIONS[np.moveaxis](array(samples[0]), axis, -1)
+        samples, axis = tuple([index(rows, pattern=(k,)) for k in range(shape_of(rows)[0])]), 0
+    if len(samples) < 2:
+        raise ValueError(f"At least two samples are required; got {len(samples)}.")
     groups = [_sample(x, axis)[0] for x in samples]
     axis = 0 if axis is None else axis
     sizes, means = [_length(x, axis) for x in groups], [_mean(x, axis, keepdims=True) for x in groups]
