@@ -5,6 +5,7 @@ import pytest
 from harness import slope_by_differences as differences
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.stats._distn_infrastructure import rv_continuous_frozen, rv_discrete_frozen, rv_frozen
 
 import wengert as wg
 from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE
@@ -226,3 +227,16 @@ def test_special_cases_are_other_distributions(name):
         tangents = [np.ones(2), 0.0] if k == 0 else [np.zeros(2), 1.0]
         got, expected = (wg.jvp(f, (x, at), tuple(tangents))[1] for f in (general, special))
         assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_class_of_a_frozen_distribution_is_scipys():
+    def f(x):
+        norm, poisson = stats.norm(loc=x), stats.poisson(x)
+        assert isinstance(norm, rv_frozen)
+        assert isinstance(norm, rv_continuous_frozen)
+        assert isinstance(poisson, rv_discrete_frozen)
+        assert not isinstance(norm, (rv_discrete_frozen, float))
+        return norm.ppf(0.3) * x + poisson.logpmf(2)
+
+    for g in (wg.grad(f), wg.jit(wg.grad(f))):
+        assert_allclose(g(1.2), 2.4 + stats.norm.ppf(0.3) + 2 / 1.2 - 1, rtol=1e-12)

@@ -271,3 +271,10 @@ def test_comparisons_are_refused():
     for compare in (lambda p: made(p) != 0, lambda p: made(p) == made(p), lambda p: made(p) > 1):
         with pytest.raises(UnsupportedFunctionError, match="comparison"):
             wg.jit(compare)(P)
+
+
+def test_an_array_of_blocks_is_gone_through():
+    v = np.array([0.3, 0.8])
+    y, y_dot = wg.jvp(lambda v: sp.block_diag(v).toarray(), (v,), (v,))
+    np.testing.assert_array_equal(y, np.diag(v))
+    np.testing.assert_array_equal(y_dot, np.diag(v))

@@ -575,3 +575,11 @@ def test_writing_to_such_a_view_is_refused(way):
         way(f)(1.3)
     with pytest.raises(ValueError, match="divisor"):
         way(lambda a: np.sum(np.abs((a * np.ones(3)).view(complex))))(1.3)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4,), (), (2, 2, 2), (0, 3), None], ids=str)
+def test_strides_that_are_not_given_are_those_of_the_shape(shape):
+    """NumPy lays the shape over what lies in order."""
+    x = np.arange(24.0).reshape(4, 6)
+    f = lambda x: np.lib.stride_tricks.as_strided(x, shape)
+    np.testing.assert_array_equal(wg.jvp(f, (x,), (2 * x,)), (f(x), 2 * f(x)))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.errors import StagingError
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -288,3 +289,34 @@ def test_a_generator_made_inside_is_one():
         return x * rng.normal()
 
     assert wg.jit(f)(2.0) == f(2.0)
+
+
+def test_states_that_are_kept_and_put_back():
+    def with_numbers_of_its_own(x):
+        state = random.getstate()
+        random.seed(3)
+        y = random.gauss(0.0, 1.0) * x
+        random.setstate(state)
+        return y + random.random() * x
+
+    def twice_the_same(x):
+        rng = np.random.RandomState(0)
+        state = rng.get_state()
+        first = rng.normal(0.0, x)
+        rng.set_state(state)
+        return first * rng.normal(0.0, x)
+
+    for f in (with_numbers_of_its_own, twice_the_same):
+        random.seed(1)
+        want = [f(2.0) for _ in range(3)]
+        random.seed(1)
+        compiled = wg.jit(f)
+        assert [compiled(2.0) for _ in range(3)] == pytest.approx(want, rel=1e-15)
+        random.seed(1)
+        slope = wg.jit(wg.grad(f))
+        assert [slope(2.0) for _ in range(3)] == pytest.approx([w * (1 + (f is twice_the_same)) / 2.0 for w in want])
+
+
+def test_the_state_is_not_looked_into():
+    with pytest.raises(StagingError, match="state"):
+        wg.jit(lambda x: x * random.getstate()[0])(1.0)

@@ -242,10 +242,13 @@ def test_single_precision(rng):
 
 def test_hankel_functions_of_real_numbers():
     x = wg.interval(2.0, 2.5)
-    for f in (scipy.special.hankel1, scipy.special.hankel2):
+    scaled = (scipy.special.hankel1e, scipy.special.hankel2e)
+    for f in (scipy.special.hankel1, scipy.special.hankel2, *scaled):
         y = f(1.0, x)
         for t in np.linspace(2.0, 2.5, 20):
             assert f(1.0, t) in y
+    with pytest.raises(UnsupportedFunctionError, match="Hankel"):
+        scipy.special.hankel1(1.0, x * 1j)
 
 
 # ---------------------------------------------------------------------------------------------------------- as a value

@@ -18,8 +18,9 @@ Writing in place: `writing` (views, versions, who sees what), `complex_views` (c
 
 Objects of users: `contents` (what they hold, and others like them), `withheld` (what a solver has left in them).
 
-Arrays of other classes: `array_classes` and `results_of_classes` for those derived from NumPy's, `subclasses` says
-which are refused, `foreign` what other libraries' objects may hide.
+Arrays of other classes: `array_classes` and `results_of_classes` for those derived from NumPy's, `number_classes` for
+numbers of classes derived from `float`; `subclasses` says which are refused, `foreign` what other libraries' objects
+may hide.
 """
 
 from wengert.box import functions  # whichever module of this folder is asked for, what functions mean is known

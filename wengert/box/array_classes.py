@@ -31,7 +31,7 @@ from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.ops.op import Traced
 from wengert.packages import is_followed
 
-_HELD = "_wengert_held"
+HELD = "_wengert_held"
 """The attribute of an object that holds the traced array."""
 
 
@@ -39,11 +39,15 @@ class ArrayClasses:
     """Classes that have been met, and what this module asks of others."""
 
     holding: dict[type, type] = {}
-    """Class of the user's -> the one whose objects hold traced arrays."""
+    """Class of the user's -> the one whose objects hold traced values."""
+    bases: dict[type, type] = {}
+    """Class that users derive from -> what objects with traced values have in place of its methods."""
     in_cell: Callable[[np.ndarray], Any]
     """How a plain array becomes one that traced values may be written into."""
     made: Callable[[type], None] = staticmethod(lambda cls: None)
     """Called with each class of the user's of which there is to be such an object."""
+    allocated: Callable[[Any], None] = staticmethod(lambda x: None)
+    """Called with each number of such a class that was made, before it gets its attributes."""
     lock = threading.RLock()
     exist = False
     """Whether there is a class of which objects may hold traced arrays."""
@@ -72,10 +76,10 @@ def _can_hold(kind: Any) -> bool:
     if not isinstance(kind, type) or not issubclass(kind, np.ndarray) or kind is np.ndarray:
         return False
     between = kind.__mro__[: kind.__mro__.index(np.ndarray)]
-    return not issubclass(kind, Held) and all(_is_of_followed_code(base) for base in between)
+    return not issubclass(kind, Held) and all(is_of_followed_code(base) for base in between)
 
 
-def _is_of_followed_code(base: Any) -> bool:
+def is_of_followed_code(base: Any) -> bool:
     functions = [f for value in vars(base).values() for f in _functions_of(value)]
     return "__slots__" not in vars(base) and all(is_followed(f.__code__.co_filename) for f in functions)
 
@@ -110,6 +114,15 @@ _SHELL = np.empty((), dtype=object)
 _SHELL[()] = _NoElement()
 
 
+class Holding:
+    """Holds a traced value in an object of a class that users have derived from NumPy's arrays, or Python's float."""
+
+    __slots__ = ()
+
+    def _wengert_array(self) -> Any:
+        raise NotImplementedError
+
+
 class _Blank(np.ndarray):
     """An array that has yet to get its class."""
 
@@ -119,8 +132,8 @@ _OF_EVERY_PROGRAM = (np.matrix, np.ma.MaskedArray, _Blank)
 
 
 def held(x: Any) -> Any:
-    """The array in an object of a derived class; everything else as it is."""
-    return x._wengert_array() if isinstance(x, Held) else x
+    """The array, or number, in an object of a derived class; everything else as it is."""
+    return x._wengert_array() if isinstance(x, Holding) else x
 
 
 def held_in(x: Any) -> Any:
@@ -136,14 +149,16 @@ def held_in(x: Any) -> Any:
 def are_held(args: Any) -> bool:
     """Whether there is an object that holds a traced array among arguments, or in lists of them."""
     return any(
-        isinstance(a, Held) or (type(a) in (list, tuple) and are_held(a)) or (type(a) is dict and are_held(a.values()))
+        isinstance(a, Holding)
+        or (type(a) in (list, tuple) and are_held(a))
+        or (type(a) is dict and are_held(a.values()))
         for a in args
     )
 
 
 def class_that_holds(kind: Any) -> type:
-    """The class derived from a user's whose objects hold traced arrays."""
-    if issubclass(kind, Held):
+    """The class derived from a user's whose objects hold traced values."""
+    if issubclass(kind, Holding):
         return kind
     with ArrayClasses.lock:
         found = ArrayClasses.holding.get(kind)
@@ -153,14 +168,15 @@ def class_that_holds(kind: Any) -> type:
                 names["__class__"] = property(lambda self: kind)
                 if issubclass(kind, np.ma.MaskedArray):  # which prints what it leaves out otherwise
                     names |= {"__repr__": Held.__repr__, "__str__": Held.__str__}
-                found = type(kind)(kind.__name__, (kind, Held), names)
+                base = next(base for base in ArrayClasses.bases if issubclass(kind, base))
+                found = type(kind)(kind.__name__, (kind, ArrayClasses.bases[base]), names)
             except TypeError as error:
                 raise UnsupportedFunctionError(
-                    f"{kind.__name__} is a class derived from np.ndarray that cannot hold traced values: {error}",
-                    remedy=f"use plain arrays, np.array(values), in place of {kind.__name__}(values)",
+                    f"{kind.__name__} is a class of arrays or numbers that cannot hold traced values: {error}",
+                    remedy=f"use plain arrays and numbers in place of {kind.__name__}(…)",
                 ) from error
             ArrayClasses.holding[kind], ArrayClasses.exist = found, True
-            tree.stand_in(Held, held)
+            tree.stand_in(Holding, held)
             ArrayClasses.made(kind)
         return found
 
@@ -176,18 +192,18 @@ def of_class(kind: Any, array: Any, like: Any) -> Any:
             )
         new = np.broadcast_to(_SHELL, array.shape).view(_Blank)  # type: ignore[attr-defined]
         new.__class__ = class_that_holds(kind)
-        new.__dict__[_HELD] = array
+        new.__dict__[HELD] = array
     else:
         new = np.asarray(array).view(_Blank)
-        new.__class__ = _class_without(kind)
+        new.__class__ = class_without(kind)
     if type(new).__array_finalize__ is not np.ndarray.__array_finalize__:
         new.__array_finalize__(like)
     return new
 
 
-def _class_without(kind: Any) -> Any:
-    """The class of the user's behind one that holds traced arrays."""
-    return next(base for base in kind.__mro__ if not issubclass(base, Held)) if issubclass(kind, Held) else kind
+def class_without(kind: Any) -> Any:
+    """The class of the user's behind one that holds traced values."""
+    return next(base for base in kind.__mro__ if not issubclass(base, Holding)) if issubclass(kind, Holding) else kind
 
 
 def lifted(x: Any) -> Any:
@@ -197,7 +213,7 @@ def lifted(x: Any) -> Any:
     new = np.broadcast_to(_SHELL, x.shape).view(_Blank)
     new.__class__ = class_that_holds(type(x))
     new.__dict__.update(x.__dict__)
-    new.__dict__[_HELD] = _numbers_in(x)
+    new.__dict__[HELD] = _numbers_in(x)
     return new
 
 
@@ -211,7 +227,7 @@ def _numbers_in(x: Any) -> np.ndarray:
     memory = np.ndarray.view(x, np.ndarray)
     if memory.dtype.kind not in "biufc":
         raise UnsupportedFunctionError(
-            f"an array of the class {_class_without(type(x)).__name__} that holds no numbers, beside traced values",
+            f"an array of the class {class_without(type(x)).__name__} that holds no numbers, beside traced values",
             remedy="use an array of numbers, with np.stack, or a list",
         )
     return memory
@@ -219,17 +235,21 @@ def _numbers_in(x: Any) -> np.ndarray:
 
 def held_around(x: Any, array: Any, attributes: dict[str, Any]) -> Any:
     """An object of the class of x with another array in it, and with such attributes."""
-    return held_with_parts(type(x), {_HELD: array, **attributes})
+    return held_with_parts(type(x), {HELD: array, **attributes})
 
 
-def parts_of_held(x: Held) -> dict[str, Any]:
-    """What there is to such an object: the array, and its attributes."""
-    return {_HELD: x._wengert_array(), **{name: v for name, v in x.__dict__.items() if name != _HELD}}
+def parts_of_held(x: Holding) -> dict[str, Any]:
+    """What there is to such an object: the array or number, and its attributes."""
+    return {HELD: x._wengert_array(), **{name: v for name, v in x.__dict__.items() if name != HELD}}
 
 
 def held_with_parts(kind: Any, parts: dict[str, Any]) -> Any:
     """An object of a derived class that has such parts."""
-    array = parts[_HELD]
+    if issubclass(kind, float):
+        new = float.__new__(class_that_holds(kind), np.nan)
+        new.__dict__.update(parts)
+        return new
+    array = parts[HELD]
     shape = array.shape if hasattr(array, "shape") else ()
     new = np.broadcast_to(_SHELL, shape).view(_Blank)
     new.__class__ = class_that_holds(kind)
@@ -289,7 +309,7 @@ def _with_classes(y: Any, found: Any, is_ufuncs: bool, context: Any = None) -> A
             _with_classes(part, inner, is_ufuncs, context and (*context[:2], k))
             for k, (part, inner) in enumerate(zip(y, found, strict=True))
         ]
-        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+        return type(y)(*parts) if hasattr(y.__class__, "_fields") else type(y)(parts)
     if not isinstance(found, OfClass):
         return y
     if is_ufuncs and found.like is not None:
@@ -317,7 +337,7 @@ def is_of_derived_class(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.__class__ is not np.ndarray and (isinstance(x, Held) or can_hold(type(x)))
 
 
-class Held(np.ndarray):
+class Held(np.ndarray, Holding):
     """What an object with a traced array in it has in place of the methods of `np.ndarray`."""
 
     __slots__ = ()
@@ -334,9 +354,9 @@ class Held(np.ndarray):
 
     def _wengert_array(self) -> Any:
         """The array in it. One that NumPy made, of plain numbers, has them in its memory."""
-        found = self.__dict__.get(_HELD)
+        found = self.__dict__.get(HELD)
         if found is None:
-            found = self.__dict__[_HELD] = ArrayClasses.in_cell(_numbers_in(self))
+            found = self.__dict__[HELD] = ArrayClasses.in_cell(_numbers_in(self))
         return found
 
     # ---------------------------------------------------------------------------------------------- NumPy's protocols
@@ -374,7 +394,7 @@ class Held(np.ndarray):
     def shape(self, shape: Any) -> None:
         array = self._wengert_array().reshape(shape)
         np.ndarray.shape.__set__(self, array.shape)  # type: ignore[attr-defined]
-        self.__dict__[_HELD] = array
+        self.__dict__[HELD] = array
 
     @property
     def dtype(self) -> Any:
@@ -425,7 +445,7 @@ class Held(np.ndarray):
         return self._wengert_array().__index__()
 
     def __repr__(self) -> str:
-        return f"{_class_without(type(self)).__name__}({self._wengert_array()})"
+        return f"{class_without(type(self)).__name__}({self._wengert_array()})"
 
     __str__ = __repr__
 
@@ -469,6 +489,7 @@ class Held(np.ndarray):
         return self.copy()
 
 
+ArrayClasses.bases[np.ndarray] = Held
 builtin_type = type
 
 
@@ -489,7 +510,7 @@ def _write(x: Any, key: Any, value: Any) -> None:
         return
     array = x._wengert_array()
     if not isinstance(array, Traced):
-        array = x.__dict__[_HELD] = ArrayClasses.in_cell(array)
+        array = x.__dict__[HELD] = ArrayClasses.in_cell(array)
     array[held_in(key)] = held_in(value)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box import writers
-from wengert.box.array_classes import applied, is_of_derived_class, viewed_as, with_ufunc
+from wengert.box.array_classes import applied, held, is_of_derived_class, viewed_as, with_ufunc
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.complex_views import viewed_in_parts
 from wengert.box.dispatch import (
@@ -287,7 +287,7 @@ class Box(Traced):
         if special is left_to_class:
             return with_ufunc(ufunc, method, inputs, kwargs)
         if special is as_number:
-            return op(numpys_number(x), numpys_number(y))
+            return op(numpys_number(held(x)), numpys_number(held(y)))
         if special is not None:
             return special(op, x, y)
         return _of_numpy(call2(op, x, y) if isinstance(op, Op) else op(x, y))
@@ -499,7 +499,7 @@ class Box(Traced):
         if capture is not None and is_number(other) and is_of_user(sys._getframe(2)):
             rest = capture.operate(e.remainder, "remainder", x, y)
             return capture.operate(e.floor_divide, "floor_divide", x, y), rest
-        try_in_python(divmod, x, y)
+        try_in_python(divmod, x, y, sys._getframe(2))
         return x // y, x % y
 
     def __round__(self, ndigits: int | None = None) -> Any:

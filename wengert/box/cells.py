@@ -157,7 +157,7 @@ def _in_cells(y: Any) -> Any:
         return [_in_cells(part) for part in y]
     if isinstance(y, tuple):
         parts = [_in_cells(part) for part in y]
-        return y.__class__(*parts) if hasattr(y, "_fields") else tuple(parts)
+        return y.__class__(*parts) if hasattr(y.__class__, "_fields") else tuple(parts)
     return SETTLING.wrap(y)
 
 
@@ -166,11 +166,11 @@ def without_cells(x: Any) -> Any:
     if isinstance(x, Traced):
         value = settled(x)
         return x if isinstance(value, Traced) else _noted(value)
-    if x.__class__ is tuple or x.__class__ is list or (isinstance(x, tuple) and hasattr(x, "_fields")):
+    if x.__class__ is tuple or x.__class__ is list or (isinstance(x, tuple) and hasattr(x.__class__, "_fields")):
         items = [without_cells(item) for item in x]
         if all(a is b for a, b in zip(items, x, strict=True)):
             return x
-        return x.__class__(*items) if hasattr(x, "_fields") else x.__class__(items)
+        return x.__class__(*items) if hasattr(x.__class__, "_fields") else x.__class__(items)
     if x.__class__ is dict:
         return {key: without_cells(item) for key, item in x.items()}
     return x

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.array_classes import can_hold
+from wengert.box.array_classes import Holding, can_hold, held
 from wengert.box.foreign import has_labels, holds_anything, refused_operand, remedy_for, wants_plain_arrays
 from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
@@ -114,6 +114,8 @@ class _Operands(dict):
             found = _left_to_others
         elif number_base(kind) is not None:
             found = as_number
+        elif issubclass(kind, float):
+            found = _of_number_class
         elif kind.__dict__.get("__array__").__class__ is FunctionType and not any(
             map(kind.__dict__.get, _OF_ARRAYS[1:])
         ):
@@ -178,12 +180,19 @@ def _as_array(op: Any, x: Any, y: Any) -> Any:
 def as_number(op: Any, x: Any, y: Any) -> Any:
     """An operator between a traced value and a number of a derived class, which is one of Python's own if the traced
     one is, and otherwise one of NumPy's."""
+    if isinstance(x, Holding) or isinstance(y, Holding):
+        return op(held(x), held(y))
     traced: Any = x if isinstance(x, Traced) else y
     if not traced._is_python_number:
         return op(numpys_number(x), numpys_number(y))
     x, y = [v if v is traced else number_base(v.__class__)(v) for v in (x, y)]  # type: ignore[misc]
     capture = running.state.capture
     return op(x, y) if capture is None else capture.operate(op, op.name, x, y)
+
+
+def _of_number_class(op: Any, x: Any, y: Any) -> Any:
+    """An operator between a traced value and a number of a class that has its own ones, which Python asks next."""
+    return NotImplemented if isinstance(x, Holding) or isinstance(y, Holding) else op(x, y)
 
 
 def _refused(op: Any, x: Any, y: Any) -> Any:

@@ -292,7 +292,9 @@ for _frozen in _read_only:
 @implements_blind(np.lib.stride_tricks.as_strided)
 def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
     x = array(x)
-    shape, strides = shape_of(x) if shape is None else shape, x.strides if strides is None else strides
+    shape = shape_of(x) if shape is None else tuple(shape)
+    if strides is None:  # those of an array of this shape, as NumPy has it of what lies in order
+        strides = np.cumprod([dtype_of(x).itemsize, *shape[:0:-1]])[::-1][: len(shape)].tolist()
     places, rest = np.zeros((), int), 0
     for length, stride in zip(shape, strides, strict=True):
         step, more = divmod(stride, dtype_of(x).itemsize)

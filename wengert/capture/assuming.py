@@ -6,7 +6,8 @@
     …
 
 A variable that is a text in one branch and None in the other, a list of another length, an array with more axes or an
-object with other attributes cannot be a value of the program. If nothing else helps, the function is captured once more
+object with other attributes cannot be a value of the program; and a branch in which a text is looked at, or a function
+without a rule is called, cannot be in one. If nothing else helps, the function is captured once more
 with the assumption that such a branch is always taken, or never, and the program raises where that does not hold.
 Whoever called it (`api/jit.py`) then has the function captured with the opposite assumption. So each call is right;
 what goes both ways in one call is refused, with the error that was raised first.
@@ -25,9 +26,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.capture.session import current
-from wengert.errors import StagingError, user_frame
+from wengert.errors import WengertError, user_frame
 from wengert.ir.infer import DependsOnWhetherInteger, DependsOnWhichNumber
-from wengert.ir.node import Block, all_nodes
+from wengert.ir.node import Block, Node, all_nodes
 from wengert.ops import elementwise as e
 from wengert.ops.op import call
 from wengert.ops.sizes import require
@@ -62,8 +63,15 @@ class Assumptions:
 
     def __init__(self, known: dict[str, bool]):
         self.known, self.taken = known, dict(known)
-        self.refusal: StagingError | None = None
+        self.only: set[str] = set()
+        """Places at which the other branch cannot be captured."""
+        self.refusal: WengertError | None = None
         """What is raised if the assumptions do not help: the error that would have been raised without the first."""
+
+    @property
+    def are_certain(self) -> bool:
+        """Whether each of them is the only way: what goes wrong then is not due to them."""
+        return self.taken.keys() - self.known.keys() <= self.only
 
     def change_one(self) -> bool:
         """Take the other branch at the last place where that was not tried yet; whether there is one.
@@ -71,7 +79,7 @@ class Assumptions:
         What went wrong while the function was captured may be due to an assumption that does not hold.
         """
         for place in reversed(list(self.taken)):
-            if place not in self.known and not self.taken[place]:
+            if place not in self.known and not self.taken[place] and place not in self.only:
                 self.taken[place] = True
                 return True
             if place not in self.known:
@@ -79,17 +87,26 @@ class Assumptions:
         return False
 
 
-def assumed(pred: Any, error: StagingError) -> bool | None:
-    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed."""
+def assumed(pred: Any, error: WengertError, only: bool | None = None) -> bool | None:
+    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed. There may be `only` one."""
     session = current.session
     frame = user_frame()
     if session is None or session.assumed is None or frame is None:
         return None
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    taken = session.assumed.taken.setdefault(place, False)
+    taken = session.assumed.taken.setdefault(place, bool(only))
+    if only is not None:
+        if taken is not only:
+            raise error
+        session.assumed.only.add(place)
     session.assumed.refusal = session.assumed.refusal or error
     call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)
     return taken
+
+
+def is_assumption(node: Node) -> bool:
+    """Whether a node raises where an assumption does not hold: no handler of the user's is to catch that."""
+    return node.op is require and node.params["message"].startswith(_MARK)
 
 
 def tells_apart(what: str) -> bool:

@@ -27,6 +27,7 @@ from wengert.capture.containers import (
     described_slot,
     freeze,
     held_elsewhere,
+    hold_references,
     leaves_within,
     note_change,
     put_all,
@@ -58,7 +59,7 @@ from wengert.capture.values import (
     widened,
 )
 from wengert.control.cond import cond
-from wengert.errors import StagingError
+from wengert.errors import ConcretizationError, StagingError, UnsupportedFunctionError
 from wengert.ir.aliases import any_overlap, root_of
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type
@@ -76,6 +77,10 @@ Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
 
 
+REFUSED = (ConcretizationError, StagingError, UnsupportedFunctionError)
+"""What is raised where something cannot be captured. (Classes derived from these say what can be done about it.)"""
+_REFUSED_IN = "_refused_in"
+"""The attribute of an error that says whether it was raised in the first branch, in the second, or because of both."""
 _MANY = 20
 """Links between so many arrays are not looked at."""
 _DEEPEST = 400
@@ -241,15 +246,24 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
                 f"a function calls itself more than {session.deepest} times in a compiled function: write a loop, or "
                 "call it without wg.jit"
             )
+    attempt = current_attempt()
+    checks = 0 if attempt is None else attempt.checks
     answer = answer_in(pred)
     then, orelse = knowing(answer, True, then), knowing(answer, False, orelse)  # type: ignore[assignment]
     try:
         return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries), opens)
-    except BranchesDiffer as error:
+    except REFUSED as error:
         if isinstance(error, Grows) and (error.is_for_loops or not opens):
             raise
-        is_taken = None if current_attempt() is not None else assumed(truth(pred), error)
+        refused_in = error.__dict__.pop(_REFUSED_IN, "elsewhere")
+        if not isinstance(error, BranchesDiffer) and (refused_in == "elsewhere" or type(error) not in REFUSED):
+            raise
+        only = None if refused_in in ("elsewhere", "both") else not refused_in
+        if attempt is not None:
+            attempt.checks = checks
+        is_taken = assumed(truth(pred), error, only)
         if is_taken is None:
+            error.is_in_branch = True  # type: ignore[union-attr]
             raise
     function = then if is_taken else orelse
     return None if function is None else function()
@@ -281,12 +295,21 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
         branches = []
         for f in (then, orelse):
             checks = 0 if attempt is None else attempt.enter_branch()
-            branches.append(_Branch(f, state, get, set))
+            try:
+                branches.append(_Branch(f, state, get, set))
+            except REFUSED as error:
+                if type(error) in REFUSED:
+                    error.__dict__[_REFUSED_IN] = f is then
+                raise
             if branches[-1].fails is not None:
                 raise _failing(pred, branches[-1], (number, len(branches) == 1, checks))
     finally:
         states.pop()
-    return _joined(pred, answer, branches, state, set, names, temporaries)
+    try:
+        return _joined(pred, answer, branches, state, set, names, temporaries)
+    except ConcretizationError as error:  # examples of a batch cannot go different ways
+        error.__dict__[_REFUSED_IN] = "both"
+        raise
 
 
 def _joined(pred: Any, answer: Any, branches: list[_Branch], state: tuple, set: Callable, names: Sequence[str],
@@ -366,7 +389,7 @@ def _common(a: Type, b: Type, name: str) -> Type:
         )
     truth = not a.shape and not b.shape and "b" in (a.dtype.kind, b.dtype.kind)  # `x != y and x` is asked, not computed
     if a.dtype != b.dtype and not a.weak and not b.weak and not truth:
-        raise StagingError(
+        raise BranchesDiffer(
             f"{_called(name)} is of type {a.dtype} in one branch and of type {b.dtype} in the other of an if that "
             "depends on a value known only when the compiled program runs",
             remedy=f"convert it in one of them: .astype(np.{np.result_type(a.dtype, b.dtype)})",
@@ -445,7 +468,8 @@ def _merged_objects(branches: Sequence[_Branch], merger: Merger, pred: Any) -> l
                 slots.update(dict.fromkeys({**a, **b}, UNDEFINED))
         if thing.__class__ in (list, deque):
             items = [[v for (kind, _), v in slots.items() if kind == "item"] for slots in (a, b)]
-            if all(branch.ends for branch in branches) and stand_for_others(*items):
+            is_other = stand_for_others(*items) and not hold_references(*items)
+            if is_other and all(branch.ends for branch in branches):
                 grows = Grows(thing, len(thing), [*items[0], *items[1]])
                 grows.is_for_loops = decided_by_few_iterations(pred)
                 raise grows

@@ -217,12 +217,15 @@ def followed(f: Any) -> Any:
 _ASKS_MORE = frozenset(("__bool__", "__exit__", "__post_init__"))
 
 
-def without_follower(f: MethodType) -> MethodType:
-    """`super().__init__` is one of ours, bound: code that is followed calls what is behind it."""
-    function = f.__func__
-    if type(function) is FunctionType and hasattr(function, _FOLLOWER) and function.__name__ not in _ASKS_MORE:
-        return MethodType(function.__wrapped__, f.__self__)  # type: ignore[attr-defined]
+def without_follower(f: Any) -> Any:
+    """`super().__init__` is one of ours, and so is `Base.__init__`: code that is followed calls what is behind it."""
+    if type(f) is MethodType:
+        function = without_follower(f.__func__)
+        return f if function is f.__func__ else MethodType(function, f.__self__)
+    if type(f) is FunctionType and hasattr(f, _FOLLOWER) and f.__name__ not in _ASKS_MORE:
+        return f.__wrapped__  # type: ignore[attr-defined]
     return f
 
 
 ArrayClasses.made = staticmethod(meet)
+ArrayClasses.allocated = staticmethod(lambda x: Follow.allocated(x))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.array_classes import Held, held_with_parts, parts_of_held
+from wengert.box.array_classes import Holding, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.box.contents import Content, Slot, own_slots
 from wengert.capture.kinds import is_object
@@ -129,7 +129,7 @@ def _row_of_pool(pool: Any, parts: dict[Any, Any]) -> PooledRow:
 
 
 _KINDS: dict[type, ContainerKind] = {
-    Held: ContainerKind(parts_of_held, lambda x: x.__class__, held_with_parts),
+    Holding: ContainerKind(parts_of_held, lambda x: x.__class__, held_with_parts),
     Opened: ContainerKind(
         lambda x: dict(enumerate(x.rows)), lambda x: x.kind, lambda kind, parts: Opened(kind, [*parts.values()])
     ),
@@ -145,16 +145,16 @@ _KINDS: dict[type, ContainerKind] = {
 
 def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
-    kind = Held if isinstance(value, Held) else value.__class__
+    kind = Holding if isinstance(value, Holding) else value.__class__
     return (kind, _KINDS[kind].more(value)) if kind in _KINDS else kind
 
 
 def parts_of(value: Any) -> dict[Any, Any] | None:
     """The parts of a container or instance by their names; `None` for a leaf."""
-    kind = Held if isinstance(value, Held) else value.__class__
+    kind = Holding if isinstance(value, Holding) else value.__class__
     if kind in _KINDS:
         return _KINDS[kind].parts(value)
-    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value.__class__, "_fields")):
         return dict(enumerate(value))
     if kind is dict or kind is OrderedDict:
         return dict(value)
@@ -254,6 +254,13 @@ def referred(x: Any) -> OneOf:
 def is_reference(x: Any) -> bool:
     """Whether it is an object for which names stand by reference."""
     return refers() and (isinstance(x, MUTABLE) or is_taken_apart(x))
+
+
+def hold_references(*lists: Sequence[Any]) -> bool:
+    """Whether lists of one length hold objects for which names stand by reference."""
+    if not refers() or len({len(items) for items in lists}) != 1 or not 0 < len(lists[0]) <= MOST:
+        return False
+    return all(x.__class__ is OneOf or is_taken_apart(x) for items in lists for x in items)
 
 
 def codes_beside(x: Any) -> tuple[int, ...]:

@@ -63,6 +63,31 @@ class Made:
         return functools.partial(drawn, lambda: self._current.generator, self._sample, name)
 
 
+class StateKept:
+    """Stands for the state of a generator, which a compiled function keeps and puts back."""
+
+    def __init__(self, read: Callable[[], Any]):
+        self._read = read
+        self._of_thread = threading.local()
+        called_back(self._keep, (), ())
+
+    def _keep(self) -> tuple:
+        self._of_thread.state = self._read()
+        return ()
+
+    def now(self) -> Any:
+        return self._of_thread.state
+
+    def __repr__(self) -> str:
+        return "<the state of a random generator>"
+
+    def _refused(self, *_: Any) -> Any:
+        raise StagingError("a compiled function looks into the state of a random generator",
+                           remedy="only give it back, with setstate or set_state")  # fmt: skip
+
+    __getitem__ = __iter__ = __len__ = __eq__ = __hash__ = _refused
+
+
 def _size(args: tuple, kwargs: dict, position: int) -> Any:
     size = kwargs["size"] if "size" in kwargs else args[position] if len(args) > position else None
     lengths = size if isinstance(size, (tuple, list)) else (size,)
@@ -96,11 +121,11 @@ _OF_PYTHON: dict[str, tuple[Callable[[Any], Any], Callable]] = {
     "normalvariate": (lambda g: g.normalvariate(0.0, 1.0), lambda z, mu=0.0, sigma=1.0: mu + z * sigma),
     "expovariate": (lambda g: g.expovariate(1.0), lambda z, lambd=1.0: z / lambd),
 }
-_STATES = frozenset(("seed", "set_state", "get_state", "setstate", "getstate", "spawn", "bit_generator", "bytes",
-                     "randbytes", "sample", "choices", "getrandbits"))  # fmt: skip
+_STATES = frozenset(("seed", "spawn", "bit_generator", "bytes", "randbytes", "sample", "choices", "getrandbits"))
+_READ, _WRITTEN = ("getstate", "get_state"), ("setstate", "set_state")
 
 
-_OF_ITEMS = frozenset(("shuffle", "sample", "choice", "choices", "getstate", "setstate", "get_state", "set_state"))
+_OF_ITEMS = frozenset(("shuffle", "sample", "choice", "choices", *_READ, *_WRITTEN))
 """What moves items of lists about, whatever they are, or the generator's own state."""
 
 
@@ -116,6 +141,12 @@ def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwarg
     """A method of a generator, which `get` gives when the program runs; `sample` is one of the same kind."""
     if running.state.capture is None and name in _OF_ITEMS | _STATES and not _holds_boxes(args, kwargs):
         return getattr(get(), name)(*args, **kwargs)
+    if name in _READ and running.state.capture is not None:
+        return StateKept(lambda: getattr(get(), name)(*args, **kwargs))
+    if name in _WRITTEN and running.state.capture is not None:
+        (state,) = (*args, *kwargs.values())
+        called_back(lambda: getattr(get(), name)(state.now() if isinstance(state, StateKept) else state) or (), (), ())
+        return None
     if name == "shuffle":
         tell_of(args[0] if args else kwargs.get("x"))
     elif "out" in kwargs:

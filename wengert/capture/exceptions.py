@@ -20,6 +20,7 @@ import numpy as np
 
 from wengert import raised, tree
 from wengert.box.writing import settled
+from wengert.capture.assuming import is_assumption
 from wengert.capture.containers import depth, stages
 from wengert.capture.deciding import condition as what_decides
 from wengert.capture.one_of import OneOf
@@ -280,6 +281,8 @@ def _with_those_inside(node: Node) -> Iterator[Node]:
 def _errors_of(node: Node) -> Sequence[type]:
     """What a node may raise when the program runs."""
     if node.op is require:
+        if is_assumption(node):
+            return ()
         return (raised.class_named(node.params["error"]),)
     when = node.op.raises
     if when is Raises.BODY or not may_raise(node):

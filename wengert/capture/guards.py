@@ -178,7 +178,7 @@ _BYTES = (bytearray, memoryview, array.array)
 
 
 def is_named_tuple(value: Any) -> bool:
-    return isinstance(value, tuple) and value.__class__ is not tuple and hasattr(value, "_fields")
+    return isinstance(value, tuple) and value.__class__ is not tuple and hasattr(value.__class__, "_fields")
 
 
 _FIELD = NamedTuple("_Sample", [("field", int)]).__dict__["field"].__class__

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.array_classes import Held, applied, are_held, held, held_in
+from wengert.box.number_classes import HeldNumber
 from wengert.packages import is_followed
 
 _operates_for_user = True
@@ -53,6 +54,10 @@ def with_held(f: Any, called: Callable, call: Callable) -> Callable:
 def _with_held(f: Any, called: Callable, call: Callable, /, *args: Any, **kwargs: Any) -> Any:
     if not are_held(args) and not are_held(kwargs.values()):
         return called(*args, **kwargs)
+    if f not in _ASKING and f not in _PASSING_ON:
+        args, kwargs = numbers_in(args), numbers_in(kwargs)
+        if not are_held(args) and not are_held(kwargs.values()):
+            return called(*args, **kwargs)
     if f in _GOING_THROUGH:
         return called(*[_rows(a) for a in args], **kwargs)
     if f.__class__ is _DISPATCHER and f.__name__ in _BY_METHOD and args and isinstance(args[0], np.ma.MaskedArray):
@@ -64,6 +69,15 @@ def _with_held(f: Any, called: Callable, call: Callable, /, *args: Any, **kwargs
     if f is abs:
         return np.absolute(*args)  # (`__abs__` may be made otherwise, but so is the ufunc then)
     return called(*held_in(args), **held_in(kwargs))
+
+
+def numbers_in(x: Any) -> Any:
+    """Numbers of derived classes, also in lists, tuples and dicts, as the traced ones that they hold."""
+    if isinstance(x, HeldNumber):
+        return held(x)
+    if type(x) in (list, tuple) and are_held(x):
+        return type(x)([numbers_in(item) for item in x])
+    return {key: numbers_in(item) for key, item in x.items()} if type(x) is dict and are_held(x.values()) else x
 
 
 def _is_numpys(f: Any) -> bool:
@@ -78,6 +92,9 @@ _BY_METHOD = frozenset(
 )
 """Functions of NumPy's that call the method of an array of a derived class."""
 
+_PASSING_ON = _GOING_THROUGH - {sum, min, max, any, all}
+"""What hands items on as they are."""
+
 _ASKING = frozenset((isinstance, getattr, hasattr, setattr, callable, id, repr, format, print, len))
 """What is asked of the object itself."""
 
@@ -87,5 +104,6 @@ def _rows(x: Any) -> Any:
 
     A class may have elements of its own, such as `np.ma.masked`.
     """
-    has_own_elements = isinstance(x, Held) and type(x).__getitem__ is not Held.__getitem__
-    return held(x) if np.ndim(held(x)) == 1 and not has_own_elements else x
+    if not isinstance(x, Held) or type(x).__getitem__ is not Held.__getitem__:
+        return x
+    return held(x) if np.ndim(held(x)) == 1 else x

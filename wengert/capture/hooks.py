@@ -29,7 +29,16 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
+from wengert.box.array_classes import (
+    ArrayClasses,
+    Held,
+    Holding,
+    are_held,
+    can_hold,
+    class_that_holds,
+    class_without,
+    look_for_classes,
+)
 from wengert.box.box import Box, plain
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, first_by_name, name_of, no_rule_yet
@@ -40,6 +49,7 @@ from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.sparse_matrix import SparseMatrix, not_supported
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
+from wengert.box.number_classes import HeldNumber, can_hold_number
 from wengert.box.ufunc_methods import Folds
 from wengert.capture import rewrite
 from wengert.capture.autograd import behind_autograd, unless_boxed
@@ -189,6 +199,7 @@ def _for_other(f: Any) -> Any:
 
 def _for_function(f: Any) -> Any:
     """What is called for a function of Python's kind that has no twin yet."""
+    f = without_follower(f)
     behind = behind_autograd(f)
     if behind is not None:
         return unless_boxed(f, call(behind))
@@ -236,8 +247,8 @@ def _for_builtin(f: Any, operands: int, given: int) -> Any:
     """What is called for a function or method that is written in C."""
     if isinstance(f.__self__, GENERATORS):
         return random_method(f)
-    if f.__self__ is np.ndarray and f.__name__ == "__new__":
-        return _new_array
+    if f.__name__ == "__new__" and f.__self__ in _NEW:
+        return _NEW[f.__self__]
     if f.__self__.__class__ is _MODULE:
         found = replacement_of(f)
         if found is not None:
@@ -294,12 +305,12 @@ _OF_COMPILERS = frozenset(("cython_function_or_method", "fused_cython_function",
 
 def _unbound(f: Any) -> Any:
     """`np.ndarray.sum`: a method of arrays that is given one. Its class may have another, which calls this one."""
-    if f.__objclass__ is not np.ndarray:
+    if f.__objclass__ not in ArrayClasses.bases:
         return None
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        if args and isinstance(args[0], Held):
-            return getattr(Held, f.__name__)(*args, **kwargs)
+        if args and isinstance(args[0], Holding):
+            return getattr(ArrayClasses.bases[f.__objclass__], f.__name__)(*args, **kwargs)
         if not args or not (args[0].__class__ is np.ndarray or isinstance(args[0], Traced)):
             return f(*args, **kwargs)
         return call(getattr(args[0], f.__name__))(*args[1:], **kwargs)
@@ -368,6 +379,8 @@ def _constructor(cls: Any) -> Any:
         return with_instrumented_arguments(cls, False)
     if issubclass(cls, np.ndarray):
         return functools.partial(_array_of_user, cls)
+    if issubclass(cls, HeldNumber) or can_hold_number(cls):
+        return functools.partial(_number_of_user, cls)
     return lambda *args, **kwargs: own_attributes(cls(*args, **kwargs))
 
 
@@ -390,6 +403,26 @@ def _array_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(new, cls) and kind.__init__ is not np.ndarray.__init__:
         _called_for(kind.__init__)(new, *args, **kwargs)
     return new
+
+
+def _new_number(cls: Any, *args: Any) -> Any:
+    """`float.__new__`."""
+    return (HeldNumber if issubclass(cls, Holding) else float).__new__(cls, *args)
+
+
+_NEW: dict[Any, Callable] = {np.ndarray: _new_array, float: _new_number}
+
+
+def _number_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A number of a class that users have derived from Python's."""
+    given = _all(args, kwargs)
+    if not any(map(holds_traced, given)) and not are_held(given):
+        return own_attributes(class_without(cls)(*args, **kwargs))
+    kind: Any = class_that_holds(cls)
+    new = _called_for(kind.__new__)(kind, *args, **kwargs)
+    if isinstance(new, cls) and kind.__init__ is not object.__init__:
+        _called_for(kind.__init__)(new, *args, **kwargs)
+    return own_attributes(new)
 
 
 def _is_of_user(cls: Any) -> bool:

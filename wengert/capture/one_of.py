@@ -323,7 +323,7 @@ def not_none(x: Any, message: str) -> Any:
 def numbers_in(x: Any) -> Any:
     """The same for what a function returned that others need numbers of, and for items of tuples, lists and dicts."""
     kind = x.__class__
-    if kind is list or kind is tuple or (isinstance(x, tuple) and hasattr(x, "_make")):
+    if kind is list or kind is tuple or (isinstance(x, tuple) and hasattr(x.__class__, "_make")):
         new = [numbers_in(item) for item in x]
         if all(a is b for a, b in zip(new, x, strict=True)):
             return x

@@ -22,6 +22,7 @@ from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, DependsOnWhichThing, can_begin_again, tells
+from wengert.capture.branching import REFUSED, BranchesDiffer
 from wengert.capture.deep import EndlessRecursion
 from wengert.capture.each_of import by_value
 from wengert.capture.effects import read_later, refuse
@@ -40,11 +41,10 @@ from wengert.capture.returned import Shared, WithoutAxes, as_returned, found_amo
 from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current
 from wengert.capture.tables import ComputesKeys
-from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
 from wengert.control.derived import all_hold
-from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError, WengertError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.garbage import set_aside
 from wengert.ir.infer import DependsOnWhichNumber
@@ -93,7 +93,7 @@ class Captured:
         self.writes = writes
         self.assumed: dict[str, bool] = {}
         """What was assumed of branches (`assuming.py`), and what is raised if neither that nor the opposite holds."""
-        self.refusal: StagingError | None = None
+        self.refusal: WengertError | None = None
         self.at_first: list[Any] | None = None
         """What the inputs are, in a program for the one call in which the function leaves something outside."""
         self.later: Captured | None = None
@@ -267,16 +267,16 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
 
 def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Captured:
-    refusal: StagingError | None = None
+    refusal: Any = None
     if assumed is None:
         try:
             return _for_all_calls(request, None)
-        except StagingError as error:
+        except REFUSED as error:
             if isinstance(error, DependsOnWhichNumber) and current.session is None:
                 assumed = {tells(error): True}
                 refusal = error
-            elif not isinstance(error, BranchesDiffer) or current.session is not None:
-                error.__class__ = StagingError  # (how loops tell what can be done about it is of no interest here)
+            elif not can_be_assumed(error) or current.session is not None:
+                as_told(error)
                 raise
     assumptions = Assumptions(assumed or {})
     for _ in range(_MOST_ASSUMPTIONS):
@@ -285,17 +285,28 @@ def _under_assumptions(request: _Request, assumed: dict[str, bool] | None) -> Ca
         except Exception as error:
             is_which = isinstance(error, DependsOnWhichNumber) and current.session is None
             if is_which and tells(error) not in assumptions.known:  # type: ignore[arg-type]
-                refusal = refusal or assumptions.refusal or error  # type: ignore[assignment]
+                refusal = refusal or assumptions.refusal or error
                 assumptions = Assumptions({**assumptions.known, tells(error): True})  # type: ignore[arg-type]
                 continue
-            if assumptions.refusal is None:
+            if assumptions.refusal is None or (type(error) in REFUSED and assumptions.are_certain):
+                as_told(error)
                 raise
             if not assumptions.change_one():
                 break
     refusal = refusal or assumptions.refusal
-    assert refusal is not None
-    refusal.__class__ = StagingError
-    raise refusal
+    raise as_told(refusal)
+
+
+def can_be_assumed(error: Any) -> bool:
+    """Whether it may help to compile for one of two branches: they differ, or one of them cannot be captured."""
+    return error.__dict__.pop("is_in_branch", False) or isinstance(error, BranchesDiffer)
+
+
+def as_told(error: Any) -> Any:
+    """A refusal as users get it: how loops tell what can be done about it is of no interest to them."""
+    if isinstance(error, StagingError):
+        error.__class__ = StagingError
+    return error
 
 
 _MOST_ASSUMPTIONS = 4
@@ -368,7 +379,7 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if learnt.refers and not _asks_which_number(error):  # that does not help
+    if learnt.refers and not _asks_which_number(error) and not _can_have_table(error, learnt):  # that does not help
         learnt.refers = False
         return True
     if learnt.refers is None and isinstance(error, NeedsReferences):
@@ -389,8 +400,8 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.pinned.update(integers)
         learnt.machines_were_tried = False
         return True
-    if isinstance(error, ComputesKeys) and error.place not in learnt.tables:
-        learnt.tables.add(error.place)
+    if _can_have_table(error, learnt):
+        learnt.tables.add(error.place)  # type: ignore[attr-defined]
         learnt.machines_were_tried = False
         return True
     if is_endless and learnt.deepest != _CALLS_OF_ITSELF[-1]:
@@ -404,6 +415,11 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
             remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
         ) from error
     return False
+
+
+def _can_have_table(error: Exception, learnt: _Learnt) -> bool:
+    """Whether a dict or set has keys that only the program knows, and is no table yet."""
+    return isinstance(error, ComputesKeys) and error.place not in learnt.tables
 
 
 def _asks_which_number(error: Exception) -> bool:
@@ -480,8 +496,7 @@ def _captured(request: _Request, learnt: _Learnt, kept: Kept, assumed: Assumptio
     if assumed is not None and assumed.refusal is not None:
         if not can_begin_again(found.block) or kept.leaves_something:
             raise assumed.refusal
-        found.assumed, found.refusal = dict(assumed.taken), assumed.refusal
-        found.refusal.__class__ = StagingError
+        found.assumed, found.refusal = dict(assumed.taken), as_told(assumed.refusal)
     at_first = [path() for path in inputs]
     if kept.leave():
         found.at_first = at_first

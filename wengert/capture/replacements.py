@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from wengert.box.array_classes import Held
+from wengert.box.array_classes import Holding
 from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import FUNCTIONS, entered_in, meaning_of
+from wengert.box.distributions.lookup import Frozen
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lengths import known, refuse_if
@@ -343,14 +344,14 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
 @replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> bool:
     if not isinstance(x, Box):
-        return isinstance(x, classes)
+        return isinstance(x, classes) or (x.__class__ is Frozen and issubclass(x.stands_for, classes))
     found = {issubclass(kind, classes) for kind in _possible_classes(x)}
     return issubclass(class_of(x), classes) if len(found) > 1 else found.pop()
 
 
 @replaces(type)
 def _type(*args: Any, **kwargs: Any) -> Any:
-    if len(args) == 1 and isinstance(args[0], Held):
+    if len(args) == 1 and isinstance(args[0], Holding):
         return args[0].__class__
     return class_of(args[0]) if len(args) == 1 and isinstance(args[0], Box) else type(*args, **kwargs)
 

@@ -6,6 +6,7 @@ import builtins
 import functools
 from typing import Any
 
+from wengert.box.number_classes import HeldNumber
 from wengert.capture import hooks, texts
 from wengert.capture.each_of import each_argument
 from wengert.capture.one_of import OneOf
@@ -14,12 +15,21 @@ from wengert.capture.staged_builtins import replaces
 
 def _of_each(write: Any, *operands: Any) -> Any:
     """A text: if all that is not known of it is which one of several things is meant, one of several texts."""
+    operands = tuple([_as_number(x) for x in operands])
     held = [x for x in operands if texts.holds_values(x)]
     if 0 < len(held) <= _MOST and all(x.__class__ is OneOf and not x.values for x in held):
         return each_argument(write, operands, {})
     return write(*operands)
 
 
+def _as_number(x: Any) -> Any:
+    """A number of a derived class as the one in it, unless its class says how it is written."""
+    if not isinstance(x, HeldNumber) or any(getattr(type(x), n) is not getattr(HeldNumber, n) for n in _WRITING):
+        return x
+    return x._wengert_array()
+
+
+_WRITING = ("__str__", "__repr__", "__format__")
 _MOST = 3
 """There are as many texts as ways to choose so many things."""
 

@@ -172,7 +172,7 @@ def _quotient_part(c: Any, d: Any) -> Any:
     alone = V.logical_and(origin, V.logical_and(_is_zero(c), _is_zero(d)))  # of zero there is no reciprocal
     nothing = V.logical_or(nothing, alone)
     if mode.watches:
-        mode.note_break(V.reciprocal, origin)
+        mode.note_break(origin)
     return mode.enclosed(Bounds(choose(nothing, math.nan, low), choose(nothing, math.nan, high)))
 
 
@@ -399,7 +399,23 @@ def _irfft(x: ComplexParts, n: int, axis: int, norm: str) -> Any:
     return _transform(ComplexParts(x.re, x.imag), n, axis, norm, True, n, weights).re
 
 
-COMPLEX_OF_REAL = ("fft", "ifft", "rfft", "irfft", "hankel1", "hankel2")
+def _hankel(sign: int, scaled: bool) -> Callable:
+    """J ± iY of a real number; scaled by exp(∓ix)."""
+
+    def rule(v: ComplexParts, z: ComplexParts) -> ComplexParts:
+        if z.im is not None:
+            raise UnsupportedFunctionError(
+                "no enclosure is known of Hankel functions of complex numbers", remedy="use real numbers"
+            )
+        x, second = z.re, V.yv(v.re, z.re)
+        found = ComplexParts(V.jv(v.re, x), V.multiply(second, float(sign)))
+        turn = ComplexParts(V.cos(x), V.multiply(V.sin(x), -float(sign)))
+        return _times(found, turn) if scaled else found
+
+    return rule
+
+
+COMPLEX_OF_REAL = ("fft", "ifft", "rfft", "irfft", "hankel1", "hankel2", "hankel1e", "hankel2e")
 """Ops that give complex numbers of real ones, or whose operands count as such."""
 _COMPOSED = ("einsum", "convolve", "prod", "cumprod", "linear_recurrence", "norm", "scatter", "add_parts")
 """Ops whose enclosures are written in ops that know of complex numbers."""
@@ -446,7 +462,9 @@ RULES: dict[str, Callable] = {
     "ifft": _fft(True),
     "rfft": _rfft,
     "irfft": _irfft,
-    "hankel1": lambda v, z: ComplexParts(V.jv(v.re, z.re), V.yv(v.re, z.re)),
-    "hankel2": lambda v, z: ComplexParts(V.jv(v.re, z.re), V.negative(V.yv(v.re, z.re))),
+    "hankel1": _hankel(1, False),
+    "hankel2": _hankel(-1, False),
+    "hankel1e": _hankel(1, True),
+    "hankel2e": _hankel(-1, True),
 }
 """What ops do with real and imaginary parts."""

@@ -240,5 +240,15 @@ class Frozen(Holder):
         found = _method(name, attribute)
         return lambda *data, **named: found(*data, *self.args, **named, **self.kwds)
 
+    @property
+    def stands_for(self) -> type:
+        """The class of SciPy's that it would be of."""
+        stats = sys.modules["scipy.stats"]
+        if self.name in MULTIVARIATE:
+            return getattr(sys.modules["scipy.stats._multivariate"], f"{self.name}_frozen", Frozen)
+        kinds = sys.modules["scipy.stats._distn_infrastructure"]
+        is_discrete = isinstance(getattr(stats, self.name), stats.rv_discrete)
+        return kinds.rv_discrete_frozen if is_discrete else kinds.rv_continuous_frozen
+
     def __repr__(self) -> str:
         return f"<frozen {self.name} with traced parameters>"

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.array_classes import Held, held_with_parts, parts_of_held
+from wengert.box.array_classes import Holding, held_with_parts, parts_of_held
 from wengert.box.contents import Content, Holder, blank, content, in_cell, put, slot_names
 from wengert.box.functions.operands import cast
 from wengert.box.functions.sparse_matrix import SparseMatrix
@@ -267,7 +267,7 @@ def _parts_of_tuple(x: tuple) -> Content:
     return {**_listed(*x), **{("attribute", name): part for name, part in own_dict(x).items()}}
 
 
-def _made_held(x: Held, parts: Content) -> Any:
+def _made_held(x: Holding, parts: Content) -> Any:
     return held_with_parts(x.__class__, {name: part for (_, name), part in parts.items()})
 
 
@@ -304,7 +304,7 @@ def _kind_of_class(cls: type) -> HolderKind | None:
     if cls in AROUND:
         attribute, around = AROUND[cls]
         return HolderKind(lambda x: _listed(getattr(x, attribute)), lambda x, parts: around(x, parts["part", 0]))
-    if issubclass(cls, Held):
+    if issubclass(cls, Holding):
         return _HELD
     if issubclass(cls, tuple):
         return _TUPLE

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from wengert.box.array_classes import Holding, held
 from wengert.box.foreign import is_labelled
 from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
@@ -39,7 +40,7 @@ def operand(x: Any) -> Any:
         if x.__class__ in PLAIN or isinstance(x, Traced)
         else array(x)
         if isinstance(x, (list, tuple)) or is_labelled(x.__class__)
-        else base_array(numpys_number(x))
+        else base_array(numpys_number(held(x)))
     )
 
 
@@ -49,6 +50,7 @@ SEVERAL: dict[type, Callable[[Any], Any]] = {}
 
 def array(x: Any) -> Any:
     """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
+    x = held(x)
     if isinstance(x, Traced) or hasattr(x, "shape"):
         if not isinstance(x, (Traced, np.ndarray, np.generic)) and is_labelled(x.__class__):
             x = np.asarray(x)
@@ -94,7 +96,7 @@ def holds_traced(x: Any) -> bool:
     """Whether there is a traced value somewhere in nested lists, tuples, and classes derived from these."""
     if isinstance(x, (list, tuple)):
         return any(holds_traced(item) for item in x)
-    return isinstance(x, Traced) or x.__class__ in SEVERAL
+    return isinstance(x, (Traced, Holding)) or x.__class__ in SEVERAL
 
 
 def shape_tuple(shape: Any) -> tuple[int, ...]:

@@ -236,6 +236,8 @@ def _moving(original: Any) -> Any:
             matrices.append(traced_matrix(array(x) if x.__class__ in (list, tuple) else x))
             return len(matrices) - 1
 
+        if original is scipy.sparse.block_diag and first.__class__ is not list:
+            first = list(first)  # which it goes through
         blocks = numbered(first)
 
         def put(x: Any, positions: Any) -> Any:
