@@ -153,3 +153,15 @@ def test_derivatives_element_by_element():
     np.testing.assert_allclose(host(wg.derivative(np.sin, order=3)(strict(X))), -np.cos(X))
     cubes = wg.derivative_tensor(lambda x: np.sum(x**3), order=2)
     np.testing.assert_allclose(host(cubes(strict(X))), cubes(X), atol=1e-12)
+
+
+def test_verifying_is_no_second_call():
+    def doubled(x):
+        x[1:] = 2 * x[1:]
+        return x * 1.0
+
+    x = StrictArray(X.copy())
+    with pytest.warns(RuntimeWarning, match="arrays on a device"):
+        y = wg.jit(doubled, verify=True)(x)
+    np.testing.assert_array_equal(host(x), [X[0], *(2 * X[1:])])
+    np.testing.assert_array_equal(host(y), host(x))

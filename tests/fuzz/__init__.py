@@ -14,6 +14,7 @@
     grids.py         sweeps over slices of grids, and functions of arrays that may be one
     nests.py         loops over elements that read and write where they like, also behind themselves
     aliases.py       nothing but names, copies, views and writes
+    references.py    objects that data choose and that are then changed; lists and sets under computed keys
     classes.py       classes as people write them: inheritance, operators, dataclasses, managers; and patterns
     structures.py    trees, chains, tables of lists, copies; Python's own library; what is true
     science.py       transforms, factorisations, stacks of matrices, SciPy

@@ -30,7 +30,7 @@ FEATURES = {
     "buffers": 0.8, "state": 0.8, "algorithms": 0.8, "mixes": 0.8, "axes": 0.8, "indices": 0.8, "layouts": 0.8,
     "exits": 0.8, "dispatch": 0.8, "operators": 0.6, "powers": 0.8,
     "inheritance": 0.8, "own": 0.8, "managers": 0.6, "patterns": 0.5, "structures": 0.8, "standard": 0.8, "truth": 0.8,
-    "transforms": 0.8, "cubes": 0.8, "scipy": 0.6, "methods": 0.8, "outside": 0.08, "grids": 1.0,
+    "transforms": 0.8, "cubes": 0.8, "scipy": 0.6, "methods": 0.8, "outside": 0.08, "grids": 1.0, "references": 0.8,
 }  # fmt: skip
 """Every feature with its weight, unless asked otherwise."""
 

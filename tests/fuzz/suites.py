@@ -29,6 +29,7 @@ from fuzz.methods import with_layers, with_optimisers, with_tables, with_time_st
 from fuzz.nests import nest
 from fuzz.numerics import with_axes, with_layouts, with_mixed_dtypes, with_places
 from fuzz.outside import with_outside
+from fuzz.references import with_groups, with_references
 from fuzz.science import with_cubes, with_scipy, with_transforms
 from fuzz.scope import Scope, Unusable, indented, kind_of, same_type
 from fuzz.structures import with_structures, with_the_library, with_truth
@@ -263,6 +264,7 @@ IDIOMS = [
     ("standard", with_the_library), ("truth", with_truth), ("transforms", with_transforms), ("cubes", with_cubes),
     ("scipy", with_scipy), ("methods", with_time_steps), ("methods", with_optimisers), ("methods", with_tables),
     ("methods", with_layers), ("outside", with_outside), ("grids", sweeps), ("grids", with_own_function),
+    ("references", with_references), ("references", with_groups),
 ]  # fmt: skip
 SIMPLE = (bind_a_number, bind_an_array, bind_an_integer, write, alias, with_a_dict, with_a_list, with_a_tuple,
           with_an_object, with_a_closure, *[make for _, make in IDIOMS])  # fmt: skip

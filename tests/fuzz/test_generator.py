@@ -50,12 +50,12 @@ def test_every_feature_turns_up():
         "choices": "np.select(", "small": "[:0]", "slices": ":][", "places": "bool)", "classes": "class O",
         "buffers": "np.empty_like(", "state": "h_relax(", "algorithms": " @ ", "mixes": "np.complex64",
         "axes": "np.einsum(",
-        "indices": "np.argsort(", "layouts": "order='F'", "exits": "suppress(", "dispatch": "lambda u: 0.5 * f(u)",
+        "indices": "np.argsort(", "layouts": ".ravel()", "exits": "suppress(", "dispatch": "lambda u: 0.5 * f(u)",
         "operators": "wg.", "powers": "% 3)", "inheritance": "self.u = u", "own": "dataclasses.",
         "managers": "contextlib.contextmanager",
         "patterns": "case [", "structures": ".left", "standard": "heapq.", "truth": "best",
         "transforms": "np.linalg.", "outside": "global COUNT", "cubes": "np.stack([", "scipy": "scipy.",
-        "methods": "for ", "grids": "part = ",
+        "methods": "for ", "grids": "part = ", "references": "setdefault(",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()

@@ -6,8 +6,9 @@ dtypes, containers, what became of the arguments and of arrays outside, and exce
 program is compared with the eager one, by products with random vectors. `jit(grad(f))` is a function like any other.
 
 A program that does something outside (prints, draws random numbers) would do it twice: a warning says that it was not
-compared. The same goes for what is refused without `jit`. What compiled code refuses is raised as ever. Lists, dicts,
-attributes and variables that the function changes outside are put back after it ran as plain Python.
+compared. The same goes for what is refused without `jit`, and for arrays on a device. What compiled code refuses is
+raised as ever. Lists, dicts, attributes and variables that the function changes outside are put back after it ran as
+plain Python.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from wengert.capture.texts import TracedText
 from wengert.errors import VerificationError, is_refusal
 from wengert.ir.node import all_nodes
 from wengert.modes.dual import Dual
+from wengert.ops.library import is_foreign
 from wengert.ops.op import Traced
 from wengert.raised import class_named, name_of
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -53,6 +55,9 @@ def verified(
     found.verified.add(kind)
     if any(node.op.name == "act" for node in all_nodes(found.block)):
         _say_unverified(name, "it does something outside, and would do it twice")
+        return compiled()
+    if any(is_foreign(plain(x)) for x in leaves):
+        _say_unverified(name, "its arguments are arrays on a device, or of another library")
         return compiled()
     if found.later is not None:
         _say_unverified(name, "its first call leaves something outside that later ones find")

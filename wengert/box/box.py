@@ -499,7 +499,7 @@ class Box(Traced):
         if capture is not None and is_number(other) and is_of_user(sys._getframe(2)):
             rest = capture.operate(e.remainder, "remainder", x, y)
             return capture.operate(e.floor_divide, "floor_divide", x, y), rest
-        try_in_python(divmod, x, y)
+        try_in_python(divmod, x, y, sys._getframe(2))
         return x // y, x % y
 
     def __round__(self, ndigits: int | None = None) -> Any:

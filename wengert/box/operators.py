@@ -113,12 +113,14 @@ def is_float_to_python(x: Any) -> bool:
     return isinstance(x, Traced) and dtype_of(x) == np.float64 and not (shape_of(x) or x._is_array)  # type: ignore[attr-defined]
 
 
-def try_in_python(apply: Any, x: Any, y: Any) -> None:
-    """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones."""
+def try_in_python(apply: Any, x: Any, y: Any, frame: FrameType | None = None) -> None:
+    """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones. `frame` is that
+    of the code with the operator, if it has not called our caller."""
+    frame = sys._getframe(2) if frame is None else frame
     a: Any = plain(x)
     b: Any = plain(y)
     if is_enclosed(a) or is_enclosed(b):
-        if is_of_user(sys._getframe(2)):
+        if is_of_user(frame):
             if apply is operator.pow:
                 Handlers.demand_alike(lambda: e.greater(x, 0), "ValueError")
                 Handlers.demand_alike(lambda: e.less_equal(e.power(x, y), sys.float_info.max), "OverflowError")
@@ -129,12 +131,21 @@ def try_in_python(apply: Any, x: Any, y: Any) -> None:
     if a.__class__ is complex and is_float_to_python(y):
         b = float(b)
     if a.__class__ not in _PYTHONS or b.__class__ not in _PYTHONS:
+        if np.ndarray in (a.__class__, b.__class__) and _is_weak(x) and _is_weak(y) and is_of_user(frame):
+            Handlers.part_ways(lambda: _raises_somewhere(apply, a, b), x, y)
         return
     goes_well = b != 0 if apply is not operator.pow else a != 0 if is_complex else a > 0 and b <= 1  # type: ignore[operator]
-    if goes_well or not is_of_user(sys._getframe(2)):
+    if goes_well or not is_of_user(frame):
         return
     if apply(a, b).__class__ is complex and not is_complex:
         raise ValueError(COMPLEX_POWER)
+
+
+def _raises_somewhere(apply: Any, a: Any, b: Any) -> bool:
+    """Whether Python would raise for one of the examples of a batch."""
+    if apply is not operator.pow:
+        return bool(np.any(np.equal(b, 0)))
+    return bool(np.any(np.equal(a, 0) & np.less(b, 0)))
 
 
 def is_enclosed(x: Any) -> bool:

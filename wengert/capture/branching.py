@@ -27,6 +27,7 @@ from wengert.capture.containers import (
     described_slot,
     freeze,
     held_elsewhere,
+    hold_references,
     leaves_within,
     note_change,
     put_all,
@@ -467,7 +468,8 @@ def _merged_objects(branches: Sequence[_Branch], merger: Merger, pred: Any) -> l
                 slots.update(dict.fromkeys({**a, **b}, UNDEFINED))
         if thing.__class__ in (list, deque):
             items = [[v for (kind, _), v in slots.items() if kind == "item"] for slots in (a, b)]
-            if all(branch.ends for branch in branches) and stand_for_others(*items):
+            is_other = stand_for_others(*items) and not hold_references(*items)
+            if is_other and all(branch.ends for branch in branches):
                 grows = Grows(thing, len(thing), [*items[0], *items[1]])
                 grows.is_for_loops = decided_by_few_iterations(pred)
                 raise grows

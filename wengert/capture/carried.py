@@ -24,6 +24,7 @@ from wengert.capture.containers import (
     flatten,
     freeze_all,
     held_elsewhere,
+    hold_references,
     is_one_of,
     is_reference,
     is_taken_apart,
@@ -514,4 +515,5 @@ def _grows(thing: Any, before: dict[Slot, Any], after: dict[Slot, Any]) -> Grows
     if thing.__class__ not in (list, deque):
         return None
     first, items = ([v for (kind, _), v in all.items() if kind == "item"] for all in (before, after))
-    return Grows(thing, len(first), items) if stand_for_others(first, items) else None
+    is_other = stand_for_others(first, items) and not hold_references(first, items)
+    return Grows(thing, len(first), items) if is_other else None

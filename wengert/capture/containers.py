@@ -256,6 +256,13 @@ def is_reference(x: Any) -> bool:
     return refers() and (isinstance(x, MUTABLE) or is_taken_apart(x))
 
 
+def hold_references(*lists: Sequence[Any]) -> bool:
+    """Whether lists of one length hold objects for which names stand by reference."""
+    if not refers() or len({len(items) for items in lists}) != 1 or not 0 < len(lists[0]) <= MOST:
+        return False
+    return all(x.__class__ is OneOf or is_taken_apart(x) for items in lists for x in items)
+
+
 def codes_beside(x: Any) -> tuple[int, ...]:
     """The numbers of what something may be, if it is one of several or None."""
     return x.codes if x.__class__ is OneOf else (code_of(None),) if x is None else ()

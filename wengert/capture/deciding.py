@@ -14,7 +14,7 @@ from wengert.box.writing import settled
 from wengert.capture.classes import Follow, followed
 from wengert.capture.one_of import OneOf, whether
 from wengert.capture.opened import has_items, is_open
-from wengert.ops.op import Traced
+from wengert.ops.op import TABLE, Traced, call
 from wengert.types import dtype_of
 
 
@@ -42,10 +42,12 @@ def method_of_class(x: Any, name: str) -> Callable | None:
 
 
 def _as_its_class_says(x: Any) -> Any:
-    """What the `__bool__` of a user's class says, where that may be a symbol; anything else as it is."""
+    """What the `__bool__` or `__len__` of a user's class says, where that may be a symbol; anything else as it is."""
     method = method_of_class(x, "__bool__")
     if method is None:
-        return x
+        length = None if hasattr(type(x), "__bool__") else method_of_class(x, "__len__")
+        count = None if length is None else settled(held(length(x)))
+        return call(TABLE["greater"], count, 0) if isinstance(count, Traced) else x
     found = settled(held(method(x)))
     is_answer = isinstance(found, (bool, np.bool_)) or (isinstance(found, Traced) and dtype_of(found).kind == "b")
     return found if is_answer else x  # (of which Python says that it is none)

@@ -11,18 +11,17 @@ clusters. Rows of as many numbers each are kept in arrays instead (`placed.py`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wengert.capture.branching import branch
-from wengert.capture.containers import about_to_change, is_reference, is_taken_apart
+from wengert.capture.containers import about_to_change
 from wengert.capture.each_of import each
 from wengert.capture.exceptions import demand
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import MOST, OneOf
 from wengert.capture.opened import is_open
 from wengert.capture.placed import is_place
-from wengert.capture.references import refers
 from wengert.capture.stage import equality
 from wengert.capture.staged_reads import read
 from wengert.capture.values import is_symbolic
@@ -54,13 +53,6 @@ def _choice(container: Any, key: Any) -> Callable[[Callable[[Any], Any]], Any] |
 
 def _is_changed_here(item: Any) -> bool:
     return isinstance(item, MUTABLE)
-
-
-def are_references(items: Sequence[Any]) -> bool:
-    """Whether all are objects for which names stand by reference, or one of several of these."""
-    if not refers() or not 0 < len(items) <= MOST:
-        return False
-    return all(x.__class__ is OneOf or is_reference(x) for x in items) and any(is_taken_apart(x) for x in items)
 
 
 def put_reference(items: list, key: Any, value: Any) -> None:

@@ -379,7 +379,7 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.machines.clear()
         learnt.machines_were_tried = True
         return True
-    if learnt.refers and not _asks_which_number(error):  # that does not help
+    if learnt.refers and not _asks_which_number(error) and not _can_have_table(error, learnt):  # that does not help
         learnt.refers = False
         return True
     if learnt.refers is None and isinstance(error, NeedsReferences):
@@ -400,8 +400,8 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
         learnt.pinned.update(integers)
         learnt.machines_were_tried = False
         return True
-    if isinstance(error, ComputesKeys) and error.place not in learnt.tables:
-        learnt.tables.add(error.place)
+    if _can_have_table(error, learnt):
+        learnt.tables.add(error.place)  # type: ignore[attr-defined]
         learnt.machines_were_tried = False
         return True
     if is_endless and learnt.deepest != _CALLS_OF_ITSELF[-1]:
@@ -415,6 +415,11 @@ def _learns(request: _Request, learnt: _Learnt, error: Exception) -> bool:
             remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
         ) from error
     return False
+
+
+def _can_have_table(error: Exception, learnt: _Learnt) -> bool:
+    """Whether a dict or set has keys that only the program knows, and is no table yet."""
+    return isinstance(error, ComputesKeys) and error.place not in learnt.tables
 
 
 def _asks_which_number(error: Exception) -> bool:

@@ -342,6 +342,8 @@ def _called_with_known(f: Callable, named: Any, /, *args: Any, **kwargs: Any) ->
         return staged(type(args[0]).__len__)(args[0])
     if named is len and len(args) == 1 and isinstance(args[0], (Group, OpenTable)):
         return length_of(args[0])
+    if named is len and len(args) == 1 and is_object(args[0]) and hasattr(args[0].__class__, "__len__"):
+        return staged(args[0].__class__.__len__)(args[0])  # which may be a number of the program
     if named is len:  # which does not look at the items
         return f(*args, **kwargs)
     if current.session is not None and current.session.constants and not any(named is f for f in COMPARING):

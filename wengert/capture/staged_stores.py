@@ -17,8 +17,8 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.capture import ownership, placed
-from wengert.capture.containers import about_to_change, stages
-from wengert.capture.each_item import are_references, put_reference
+from wengert.capture.containers import about_to_change, hold_references, stages
+from wengert.capture.each_item import put_reference
 from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.identified import identified
 from wengert.capture.iteration import refused
@@ -68,7 +68,7 @@ def _put(container: Any, key: Any, v: Any) -> None:
         container[settled_key(key) if isinstance(container, Box) else key] = not_none(v, NOT_A_NUMBER)
     elif is_open(container):
         set_item(container, key, v)
-    elif container.__class__ is list and placed.is_place(key) and are_references((*container, v)):
+    elif container.__class__ is list and placed.is_place(key) and hold_references((*container, v)):
         put_reference(container, key, v)
     elif container.__class__ is list and placed.is_place(key):
         placed.write(container, key, v)

@@ -1,8 +1,9 @@
-"""Functions of `math` that fail for some examples of a batch, where somebody would notice.
+"""Functions of `math`, and divisions, that fail for some examples of a batch, where somebody would notice.
 
-In a batch `math.sqrt(x)` is NaN for the examples for which Python raises. If the call stands in a `try`, what its
-handlers do is another way for these examples to go (`Apart` in `modes/batch.py`). Whether it does, the tables of
-exceptions of the frames say (Python's Objects/exception_handling_notes.txt): they are looked at when something failed.
+In a batch `math.sqrt(x)` and `1 / float(x)` are NaN or infinite for the examples for which Python raises. If the call
+stands in a `try`, what its handlers do is another way for these examples to go (`Apart` in `modes/batch.py`). Whether
+it does, the tables of exceptions of the frames say (Python's Objects/exception_handling_notes.txt): they are looked
+at when something failed.
 """
 
 from __future__ import annotations
@@ -43,6 +44,16 @@ def demand_alike(is_ok: Callable[[], Any], error: str) -> None:
 
 
 Handlers.demand_alike = demand_alike
+
+
+def part_ways(fails: Callable[[], bool], *operands: Any) -> None:
+    """Have examples go different ways if an operator of Python's raises for some of their numbers, in a `try`."""
+    batch = next((trace for x in operands for trace in _batches(x)), None)
+    if batch is not None and _is_tried(sys._getframe(2)) and fails():
+        raise batch.apart("a division is tried, and fails for some value")
+
+
+Handlers.part_ways = part_ways
 
 
 def _batches(x: Any) -> Iterator[Any]:

@@ -172,7 +172,7 @@ def _quotient_part(c: Any, d: Any) -> Any:
     alone = V.logical_and(origin, V.logical_and(_is_zero(c), _is_zero(d)))  # of zero there is no reciprocal
     nothing = V.logical_or(nothing, alone)
     if mode.watches:
-        mode.note_break(V.reciprocal, origin)
+        mode.note_break(origin)
     return mode.enclosed(Bounds(choose(nothing, math.nan, low), choose(nothing, math.nan, high)))
 
 

@@ -77,6 +77,8 @@ class Handlers:
     """Whether somebody would catch an exception of that name."""
     demand_alike: Callable[[Callable, str], None] = staticmethod(lambda is_ok, error: None)
     """Refuse what fails for some numbers of an interval and not for others, where somebody may catch it."""
+    part_ways: Callable[..., None] = staticmethod(lambda fails, *operands: None)
+    """Have the examples of a batch go different ways if something fails for one of them, and somebody may catch it."""
 
 
 _WENGERT = Path(derive.__file__).parents[1]
