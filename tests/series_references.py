@@ -211,6 +211,7 @@ SEVERAL = {
     "eval_laguerre": (lambda n, x: mp.laguerre(n, 0, x), [(4, 0.3)], {}),
     "eval_genlaguerre": (mp.laguerre, [(4, 2, 0.3)], {}),
     "eval_gegenbauer": (mp.gegenbauer, [(4, 2, 0.3)], {}),
+    "jacobi": (lambda u, m: mp.ellipfun("sn", u, m=m), [(0.6, 0.4)], {"params": {"k": 0}, "vary": (0,)}),
     "eval_jacobi": (mp.jacobi, [(4, 1, 2, 0.3)], {}),
 }
 # Those that say nothing new: choices and masks, and derivatives in parameters, which are numerical themselves.

@@ -34,6 +34,7 @@ REASONS = {
     "tests/nn/test_layers.py::test_compiled_batched_and_differentiated": ROUNDING,
     "tests/ops/test_singular_determinant.py": ROUNDING,
     "tests/solvers/test_odeint.py": TOLERANCES,
+    "tests/test_foreign_arrays.py::test_arrays_that_speak_dlpack": "plain NumPy has no functions of them",
 }
 """The beginning of the name of a test, or of several -> why they are left out."""
 
