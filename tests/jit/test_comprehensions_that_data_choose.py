@@ -50,6 +50,20 @@ def not_none(x):
     return x[found[-1]] * len(found)
 
 
+def appended_if_not_none(x):
+    found = [0]
+    for k, v in enumerate(x):
+        place = k if v > 0 else None
+        if place is not None:
+            found.append(place)
+            found.insert(0, place)
+    return (
+        x[found[-1]] * len(found)
+        + x[found[0]] ** 2
+        + sum([v for v in [a if a > 0 else None for a in x] if v is not None])
+    )
+
+
 def conditions_of_several(x):
     total = sum([a * b for a in x if a > 0 for b in x if a > b])
     total += sum(a * b for a in x if a > 0 for b in x if a > b)
@@ -84,7 +98,7 @@ def known_conditions(x):
 
 @pytest.mark.parametrize(
     "f",
-    [named, pairs, largest_pairs, rows, dicts, not_none, conditions_of_several, rows_that_count, bound, lists_of_arrays,
+    [named, pairs, largest_pairs, rows, dicts, not_none, appended_if_not_none, conditions_of_several, rows_that_count, bound, lists_of_arrays,
      from_iterators, known_conditions],
     ids=lambda f: f.__name__,
 )  # fmt: skip

@@ -308,13 +308,18 @@ NOT_A_CONTAINER = "'NoneType' object does not support item assignment"
 NOT_A_NUMBER = "a value is None here, and cannot be used as if it were a number or an array"
 
 
+def narrowed(x: Any) -> Any:
+    """Of several things that x may be, those that it can be in the branch that is being staged."""
+    return x.among(x.possible) if x.__class__ is OneOf else x
+
+
 def not_none(x: Any, message: str) -> Any:
     """What may be None, for those who can do nothing with None: the program raises a TypeError if it is."""
     if x.__class__ is not OneOf:
         return x
     ok = whether(x, lambda one: one is not None)
     if not is_symbolic(ok):
-        return x.among(x.possible) if ok else None
+        return narrowed(x) if ok else None
     if not Handlers.catch(ok, "TypeError", message):
         call(require, ok, error="TypeError", message=message)
     return x.among([code for code in x.possible if x.alternative(code) is not None])

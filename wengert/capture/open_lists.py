@@ -21,7 +21,7 @@ from wengert.capture import hooks
 from wengert.capture.containers import LEAF, freeze, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.iteration import COUNTED, Items, UsedAsWhole, items_of, refused
-from wengert.capture.one_of import NOT_A_NUMBER, NOT_ITERABLE, not_none
+from wengert.capture.one_of import NOT_A_NUMBER, NOT_ITERABLE, narrowed, not_none
 from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open, row_in
 from wengert.capture.opening import (
     CHANGED,
@@ -520,6 +520,7 @@ def _fill(found: list, kind: ItemKind, counted: Items, make: Callable[[Any], Any
 
 def add_to(things: list, value: Any) -> None:
     """`things.append(value)`, of any list; the value may stand for several items."""
+    value = narrowed(value)
     if value.__class__ is Opened and is_open(things):
         extend(things, [value])
     elif value.__class__ is Opened:

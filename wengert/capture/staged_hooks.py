@@ -72,7 +72,7 @@ from wengert.capture.iteration import refused
 from wengert.capture.kinds import is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import CHANGING, MUTABLE
-from wengert.capture.one_of import NOT_A_NUMBER, OneOf, demand_known_things, not_none, numbers_in
+from wengert.capture.one_of import NOT_A_NUMBER, OneOf, demand_known_things, narrowed, not_none, numbers_in
 from wengert.capture.open_lists import keep_last, method, over_items
 from wengert.capture.opened import PooledRow, is_open
 from wengert.capture.ordering import COMPARING, FOLLOWED, number_in, on_list, place_in, sort_list
@@ -223,13 +223,15 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
     if isinstance(owner, str) and name in ("format", "join"):
         return functools.partial(staged_texts.format if name == "format" else staged_texts.join, owner)
     if is_open(owner):
-        return method(owner, name)
+        return _with_narrowed(method(owner, name)) if name in _PUTS else method(owner, name)
     if isinstance(owner, (list, tuple)) and name in _COMPARING:
         return functools.partial(_COMPARING[name], owner)
     if isinstance(owner, MUTABLE) and name == "copy":
         return lambda: note_created(f())
     if isinstance(owner, MUTABLE) and name in CHANGING:
         about_to_change(owner)
+        if isinstance(owner, list) and name in _PUTS:
+            return _with_narrowed(f)
     if name in RESUMING and f is not fresh_tag:  # a mode may be made anywhere
         about_to_iterate(owner)
     if type(owner).__module__ in _KEEP_STATE or type(owner) is bytearray:
@@ -237,6 +239,12 @@ def _builtin_method(f: Any, session: Any) -> Callable | None:
     return None
 
 
+def _with_narrowed(f: Callable) -> Callable:
+    return lambda *args, **kwargs: f(*[narrowed(a) for a in args], **kwargs)
+
+
+_PUTS = ("append", "appendleft", "insert")
+"""Methods that put something into a list, where it must be of the kind of the others."""
 _UNDER_KEY, _OF_SETS = ("setdefault", "pop", "get"), ("add", "discard", "remove")
 _KEEP_STATE = frozenset(("array", "sqlite3", "zlib", "_csv", "_pickle", "_queue", "_bz2", "_lzma", "_hashlib", "_md5",
                          "_sha1", "_sha2", "_sha256", "_sha512", "_sha3", "_blake2"))  # fmt: skip
