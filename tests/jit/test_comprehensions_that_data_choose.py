@@ -98,8 +98,8 @@ def known_conditions(x):
 
 @pytest.mark.parametrize(
     "f",
-    [named, pairs, largest_pairs, rows, dicts, not_none, appended_if_not_none, conditions_of_several, rows_that_count, bound, lists_of_arrays,
-     from_iterators, known_conditions],
+    [named, pairs, largest_pairs, rows, dicts, not_none, appended_if_not_none, conditions_of_several, rows_that_count,
+     bound, lists_of_arrays, from_iterators, known_conditions],
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_everywhere(f):
