@@ -52,6 +52,8 @@ def tells(error: DependsOnWhichNumber) -> str:
     return TELLS_INTEGERS_APART if isinstance(error, DependsOnWhetherInteger) else TELLS_NUMBERS_APART
 
 
+_OFTEN = 100
+"""So often one may come to a branch that cannot be captured."""
 _MARK = "a branch is taken for which the program was not compiled: "
 
 
@@ -63,15 +65,15 @@ class Assumptions:
 
     def __init__(self, known: dict[str, bool]):
         self.known, self.taken = known, dict(known)
-        self.only: set[str] = set()
-        """Places at which the other branch cannot be captured."""
+        self.only: dict[str, int] = {}
+        """Places at which the other branch cannot be captured, and how often one came there."""
         self.refusal: WengertError | None = None
         """What is raised if the assumptions do not help: the error that would have been raised without the first."""
 
     @property
     def are_certain(self) -> bool:
         """Whether each of them is the only way: what goes wrong then is not due to them."""
-        return self.taken.keys() - self.known.keys() <= self.only
+        return self.taken.keys() - self.known.keys() <= self.only.keys()
 
     def change_one(self) -> bool:
         """Take the other branch at the last place where that was not tried yet; whether there is one.
@@ -96,9 +98,9 @@ def assumed(pred: Any, error: WengertError, only: bool | None = None) -> bool | 
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     taken = session.assumed.taken.setdefault(place, bool(only))
     if only is not None:
-        if taken is not only:
+        times = session.assumed.only[place] = session.assumed.only.get(place, 0) + 1
+        if taken is not only or times > _OFTEN:  # it may be what ends a loop
             raise error
-        session.assumed.only.add(place)
     session.assumed.refusal = session.assumed.refusal or error
     call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)
     return taken
