@@ -274,7 +274,11 @@ class Carried:
         structure = self.structures.get(k)
         if structure is None:
             return flatten(self.state[k])
-        return leaves_as(structure, self.state[k]) or [], structure
+        found = leaves_as(structure, self.state[k])
+        if found is None:
+            raise StagingError(f"{self.names[k]} is of another kind before a loop than in it",
+                               remedy="let it be of one kind, with the same parts")  # fmt: skip
+        return found, structure
 
     def leaves_at_end(self, k: int, now: Any) -> list[Any]:
         """The leaves of a variable's value after an iteration, in the same places."""
