@@ -78,15 +78,13 @@ def _sharing(region: KernelRegion, threads: int, lanes: int) -> Shared:
     return lanes if region.reductions else 1
 
 
-_WAVES = 4
+WAVES = 4
 """Where nothing is reduced there are so many times more threads: that some end later matters less then."""
 
 
 def threads_for(region: KernelRegion, device: Any) -> int:
     """How many threads compute the elements of a region."""
-    return min(
-        -(-region.size // at_a_time(region)), device.width * device.blocks * (1 if region.reductions else _WAVES)
-    )
+    return min(-(-region.size // at_a_time(region)), device.width * device.blocks * (1 if region.reductions else WAVES))
 
 
 def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, Any]) -> None:

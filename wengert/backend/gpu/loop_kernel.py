@@ -25,7 +25,7 @@ from llvmlite import ir
 
 from wengert.backend.gpu.elements import Coordinates, OperandLayout, can_be_moved, fitted, place_in
 from wengert.backend.gpu.kernel import KernelWriter, contiguous
-from wengert.backend.gpu.launch import argument_of, key_of, layout_of, operand_of, value_of
+from wengert.backend.gpu.launch import WAVES, argument_of, key_of, layout_of, operand_of, value_of
 from wengert.backend.gpu.regions import counts, is_count
 from wengert.backend.gpu.scalar import can_be_written, combined, flat, gathered, lengths
 from wengert.backend.llvm.arrays.buffer import I64, is_native, load_element, store_element
@@ -41,7 +41,6 @@ _STRAIGHT: dict[str, Callable] = {
 }
 _WRITES = ("store", "add_at")
 _MOST_NODES = 300
-_WAVES = 4
 
 
 class LoopKernel:
@@ -52,11 +51,8 @@ class LoopKernel:
         self.node, self.constants = node, constants
         self.count = int(node.args[0].value)  # type: ignore[union-attr]
         carried = node.params["carried"]
-        self.counter, self.carried, self.given = (
-            block.params[0],
-            block.params[1 : 1 + carried],
-            block.params[1 + carried :],
-        )
+        self.counter, *params = block.params
+        self.carried, self.given = params[:carried], params[carried:]
         self.after, self.collected = block.results[:carried], block.results[carried:]
         self.inside: dict[Any, Node] = {n.outs[0]: n for n in block.nodes}
         self.written = _written(self)
@@ -167,10 +163,12 @@ def _is_for_one_thread(loop: LoopKernel, node: Node, varying: set[Any]) -> bool:
         factors = [a for a in node.args if _depends(loop, a)]
         return counts(node) and node.op.name in _STRAIGHT and (node.op.name != "multiply" or len(factors) < 2)
     if node.op.name in ("index", *_WRITES) and ARRAY in node.params["pattern"]:
-        if not all(is_count(a.type) for a in _integers(node)):
+        if not all(is_count(a.type) for a in _integers(node)) or None in node.params["pattern"]:
+            return False
+        if not all(p is ARRAY or p.__class__ in (slice, int) for p in place_in(node)):
             return False
         if not in_memory:
-            return node.op.name == "index" and node.args[0] not in varying and None not in node.params["pattern"]
+            return node.op.name == "index" and node.args[0] not in varying
         is_known = v in loop.written or node.op.name == "index"
         return is_known and in_memory == [0] and _is_own_place(node, loop.shape)
     if in_memory:
@@ -192,8 +190,6 @@ def _depends(loop: LoopKernel, a: Any) -> bool:
 
 def _is_own_place(node: Node, shape: tuple[int, ...]) -> bool:
     """Whether integers come first in a place, and what is behind it has an element for each thread."""
-    if None in node.params["pattern"]:
-        return False
     place = place_in(node)
     behind = [n for n, p in zip(lengths(node.args[0]), place, strict=True) if p.__class__ is slice]
     are_last = all(p == slice(None) for p in place[len(place) - len(behind) :])
@@ -309,7 +305,7 @@ def run_loop_kernel(loop: LoopKernel, values: dict, device: Any) -> bool:
         if p in loop.written:
             device.store(y, begun[p])
     stacks = [device.empty((loop.count, *y.type.shape), y.type.dtype) for y in loop.collected]
-    threads = min(loop.size, device.width * device.blocks * _WAVES)
+    threads = min(loop.size, device.width * device.blocks * WAVES)
     device.start(kernel, threads, [*[argument_of(x) for x in operands], *made.values(), *stacks])
     finals = [made[p] if p in made else begun[p] for p in loop.carried]
     values.update(zip(loop.node.outs, [*finals, *stacks], strict=True))
