@@ -114,7 +114,7 @@ class _Operands(dict):
             found = _left_to_others
         elif number_base(kind) is not None:
             found = as_number
-        elif issubclass(kind, float):
+        elif issubclass(kind, float) and kind not in (float, np.float64):
             found = _of_number_class
         elif kind.__dict__.get("__array__").__class__ is FunctionType and not any(
             map(kind.__dict__.get, _OF_ARRAYS[1:])
