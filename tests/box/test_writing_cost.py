@@ -268,17 +268,17 @@ def test_the_programs_are_right(program):
 @pytest.mark.parametrize("sweep", ["forward", "reverse", "linearize", "forward on reverse"])
 @pytest.mark.parametrize("program", [fill, recurrence], ids=lambda f: f.__name__)
 def test_time_is_proportional_to_the_number_of_elements(program, sweep):
-    """Growth 4 for four times the elements, where a quadratic program would tend to 16."""
+    """Growth 8 for eight times the elements (12 where a cache is outgrown), and 64 of a quadratic program."""
     run = SWEEPS[sweep]
 
     def time_for(n):
         x = np.linspace(0.0, 0.5, n + 4)
         return seconds(lambda: run(lambda x: program(x, n, n), x), 2)
 
-    growth = [time_for(4_000) / time_for(1_000)]
-    while min(growth) > 8.0 and len(growth) < 4:  # a machine that is busy gets another chance
-        growth.append(time_for(4_000) / time_for(1_000))
-    assert min(growth) < 8.0
+    growth = [time_for(8_000) / time_for(1_000)]
+    while min(growth) > 28.0 and len(growth) < 4:  # a machine that is busy gets another chance
+        growth.append(time_for(8_000) / time_for(1_000))
+    assert min(growth) < 28.0
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)

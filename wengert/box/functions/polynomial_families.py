@@ -177,6 +177,10 @@ def _untrimmed(seq: Any) -> Any:
     return seq
 
 
+def _of_degree(constants: Callable, degree: Any) -> Any:
+    return constants(operator.index(degree))
+
+
 def _register(family: Family) -> None:
     def bound(function: Callable) -> Callable:
         return functools.partial(function, family)
@@ -202,6 +206,11 @@ def _register(family: Family) -> None:
         for x in points:
             c = _value(family, x, c)
         return c
+
+    for name in (family.prefix + "gauss", "chebpts1", "chebpts2"):
+        constants = getattr(family.module, name, None)
+        if constants is not None:  # nodes and weights: nothing of the program's is in them
+            implements_blind(constants)(functools.partial(_of_degree, constants))
 
     for rank in ("2d", "3d"):
         for register in (implements, implements_blind):  # of the first family NumPy's functions dispatch
